@@ -1,0 +1,169 @@
+/**
+ * What the editor and the storage worker say to each other. The worker owns every store file: the extension host's main
+ * thread never reads, locks or writes one, so that neither a busy host can hold a lock that the application's workers
+ * want, nor a large store can block the host.
+ */
+
+/** A store to work on. `key` is the caller's name for it and unique among the open ones. */
+export interface StoreTarget {
+  readonly key: string;
+  /** Absolute path of the storage directory. It need not exist yet. */
+  readonly path: string;
+  /** As configured; a missing final `-` is appended as Rage does. */
+  readonly prefix: string;
+  /** `nil`: the application keeps no tasks (`config.deferred.backend = nil`). */
+  readonly backend: "disk" | "nil";
+}
+
+/** What a list shows of a task. Bytes that are not UTF-8 stand as U+FFFD. */
+export interface TaskSummary {
+  readonly id: string;
+  readonly taskClass: string;
+  readonly attempts: number;
+  /** Unix seconds; null where the id does not say. */
+  readonly enqueuedAt: number | null;
+  /** Unix seconds. */
+  readonly failedAt: number;
+  /** Null for an anonymous exception class. */
+  readonly exceptionClass: string | null;
+  /** Cut to 500 characters. */
+  readonly exceptionMessage: string;
+}
+
+/** A line with a valid checksum whose record cannot be read and of which there is no readable older copy. */
+export interface UnreadableRecord {
+  readonly id: string;
+  readonly reason: string;
+}
+
+/** What was skipped in a data file: whole lines that are not valid frames, their bytes, and an unfinished last line. */
+export interface Damage {
+  readonly lines: number;
+  readonly bytes: number;
+  readonly tornTailBytes: number;
+}
+
+/** An error as it crosses a thread or reaches a user: what happened, to which file or task, and what to do. */
+export interface Problem {
+  readonly code: string;
+  readonly message: string;
+}
+
+export interface StoreStatus {
+  readonly phase: "indexing" | "ready" | "failed";
+  /** Whether the data file exists. A store that has never had a dead task has none. */
+  readonly exists: boolean;
+  readonly bytesRead: number;
+  readonly bytesTotal: number;
+  readonly taskCount: number;
+  readonly unreadable: readonly UnreadableRecord[];
+  readonly damage: Damage;
+  /** Why nothing can be changed here (no flock, no write permission); null where it can. */
+  readonly readOnly: string | null;
+  /** Names of data files of storage versions that this program does not understand. They are left alone. */
+  readonly otherVersions: readonly string[];
+  /** Set when `phase` is `failed`. */
+  readonly problem: Problem | null;
+}
+
+/** One change to what is known of a store. `tasks` come in natural order (oldest first): each is new or replaces its id. */
+export type StoreUpdate =
+  | { readonly type: "tasks"; readonly tasks: readonly TaskSummary[] }
+  | { readonly type: "gone"; readonly ids: readonly string[] }
+  | { readonly type: "status"; readonly status: StoreStatus };
+
+/** A context as Ruby text, decoded and masked. */
+export interface ContextText {
+  readonly args: string;
+  readonly kwargs: string;
+  readonly logTags: string;
+  readonly logContext: string;
+  readonly userContext: string;
+  /** `SendWelcomeEmail.enqueue("user@example.com", locale: :en)`. */
+  readonly enqueueCall: string;
+}
+
+export interface TaskDetail extends TaskSummary {
+  /** The whole message. */
+  readonly fullMessage: string;
+  readonly backtrace: readonly string[];
+  /** Null where the context cannot be decoded. */
+  readonly context: ContextText | null;
+  readonly contextError: string | null;
+  /** Whether any value in `context` stands as `[FILTERED]`. */
+  readonly masked: boolean;
+  /** Keys of the record beyond the known ones, as Ruby text. */
+  readonly extra: readonly { readonly name: string; readonly value: string }[];
+}
+
+export type RecordDetail =
+  | { readonly kind: "task"; readonly task: TaskDetail }
+  | { readonly kind: "unreadable"; readonly id: string; readonly reason: string; readonly bytes: number }
+  | { readonly kind: "gone"; readonly id: string };
+
+export interface DetailOptions {
+  /** Show secrets as they are. */
+  readonly reveal: boolean;
+  /** Hash keys, struct members and instance variables whose value is masked: case-insensitive substrings of the name. */
+  readonly maskedNames: readonly string[];
+}
+
+/** Where a task's winning line stands in the data file. */
+export interface RawLocation {
+  readonly file: string;
+  readonly fileBytes: number;
+  /** 1-based, counted in newlines, corrupt lines included. */
+  readonly lineNumber: number;
+  readonly offset: number;
+  /** Bytes, the newline included. */
+  readonly length: number;
+}
+
+/** A line as text for a read-only view: the escaped form exactly as it stands in the file (Latin-1 for stray bytes). */
+export interface RawRecord extends RawLocation {
+  readonly text: string;
+}
+
+export interface RetryOutcome {
+  readonly retried: readonly { readonly id: string; readonly newId: string }[];
+  readonly missing: readonly string[];
+  readonly failed: readonly { readonly id: string; readonly error: string }[];
+  /** The log that carries the replayed tasks, as a file name; null where none was written. */
+  readonly log: string | null;
+}
+
+export interface DeleteOutcome {
+  readonly deleted: readonly string[];
+  readonly missing: readonly string[];
+  readonly failed: readonly { readonly id: string; readonly error: string }[];
+}
+
+/** The calls that the worker answers, by name. */
+export interface StoreRequests {
+  open(target: StoreTarget): void;
+  close(key: string): void;
+  /** Reads what changed now, without waiting for the watcher. */
+  refresh(key: string): void;
+  detail(key: string, id: string, options: DetailOptions): RecordDetail;
+  /** `publishAt`: Unix seconds, null for at once. */
+  retry(key: string, ids: readonly string[], publishAt: number | null): RetryOutcome;
+  delete(key: string, ids: readonly string[]): DeleteOutcome;
+  rawLocation(key: string, id: string): RawLocation | null;
+  rawRecord(key: string, id: string): RawRecord | null;
+}
+
+export type RequestName = keyof StoreRequests;
+
+/** Host to worker. */
+export interface RequestMessage {
+  readonly sequence: number;
+  readonly name: RequestName;
+  readonly parameters: readonly unknown[];
+}
+
+/** Worker to host. */
+export type WorkerMessage =
+  | { readonly type: "reply"; readonly sequence: number; readonly ok: true; readonly value: unknown }
+  | { readonly type: "reply"; readonly sequence: number; readonly ok: false; readonly problem: Problem }
+  | { readonly type: "update"; readonly key: string; readonly update: StoreUpdate }
+  | { readonly type: "log"; readonly level: "info" | "warn" | "error"; readonly text: string };
