@@ -138,8 +138,22 @@ export interface DeleteOutcome {
   readonly failed: readonly { readonly id: string; readonly error: string }[];
 }
 
+/** A store that the text of a folder's files points to. */
+export interface DiscoveredStore {
+  /** Absolute path of the storage directory. It need not exist yet. */
+  readonly path: string;
+  readonly prefix: string;
+  readonly backend: "disk" | "nil";
+  /** Where it was found: `config/application.rb:12`, `default`, `files`. For people to read. */
+  readonly source: string;
+  /** Why `path` or `prefix` is a guess (it depends on what only the running application knows); null where it is not. */
+  readonly problem: string | null;
+}
+
 /** The calls that the worker answers, by name. */
 export interface StoreRequests {
+  /** Stores of a workspace folder: of its application, of applications in direct sub-folders, and by data files. */
+  discover(folder: string): readonly DiscoveredStore[];
   open(target: StoreTarget): void;
   close(key: string): void;
   /** Reads what changed now, without waiting for the watcher. */
