@@ -1,0 +1,100 @@
+import { counted, formatCount, oneLine } from "../text/labels";
+import type { RecordReference } from "./references";
+
+/** How many names a confirmation or an outcome spells out. */
+const namesShown = 8;
+
+/** `PaymentTask ×3`, one a line, and `and 12 more`: names are counted, since many tasks are often of one class. */
+export function nameList(records: readonly RecordReference[]): string {
+  const counts = new Map<string, number>();
+  for (const { name } of records) counts.set(name, (counts.get(name) ?? 0) + 1);
+  const names = [...counts];
+  const shown = names.slice(0, namesShown);
+  const lines = shown.map(([name, count]) => (count === 1 ? oneLine(name) : `${oneLine(name)} ×${formatCount(count)}`));
+  const left = names.slice(namesShown).reduce((sum, [, count]) => sum + count, 0);
+  if (left > 0) lines.push(`and ${formatCount(left)} more`);
+  return lines.join("\n");
+}
+
+export interface Confirmation {
+  readonly message: string;
+  readonly detail: string;
+  readonly button: string;
+}
+
+export function deleteConfirmation(records: readonly RecordReference[]): Confirmation {
+  const [only] = records;
+  if (records.length === 1 && only !== undefined) {
+    return {
+      message: `Delete ${nameOfOne(only)} from ${only.store.name}?`,
+      detail: `${only.id}\n\nIts arguments and error are lost. This cannot be undone.`,
+      button: "Delete",
+    };
+  }
+  return {
+    message: `Delete ${countedRecords(records)}${from(records)}?`,
+    detail: `${nameList(records)}\n\nTheir arguments and errors are lost. This cannot be undone.`,
+    button: `Delete ${formatCount(records.length)}`,
+  };
+}
+
+export function retryConfirmation(records: readonly RecordReference[]): Confirmation {
+  return {
+    message: `Retry ${countedRecords(records)}${from(records)}?`,
+    detail: `${nameList(records)}\n\nThey run when a Rage worker next starts.`,
+    button: `Retry ${formatCount(records.length)}`,
+  };
+}
+
+function nameOfOne(record: RecordReference): string {
+  return record.readable ? `the dead task ${oneLine(record.name)}` : "the record that cannot be read";
+}
+
+function countedRecords(records: readonly RecordReference[]): string {
+  const unreadable = records.filter((record) => !record.readable).length;
+  const tasks = records.length - unreadable;
+  const parts: string[] = [];
+  if (tasks > 0) parts.push(counted(tasks, "dead task"));
+  if (unreadable > 0) parts.push(`${counted(unreadable, "record")} that cannot be read`);
+  return parts.join(" and ");
+}
+
+function from(records: readonly RecordReference[]): string {
+  const names = [...new Set(records.map((record) => record.store.name))];
+  return names.length === 1 ? ` from ${names[0] ?? ""}` : ` from ${formatCount(names.length)} stores`;
+}
+
+/** What came of a retry or a deletion, over all stores. */
+export interface Outcome {
+  readonly done: readonly RecordReference[];
+  /** Were not there any more. */
+  readonly missing: readonly RecordReference[];
+  readonly failed: readonly { readonly record: RecordReference; readonly error: string }[];
+}
+
+/** A sentence for what succeeded; null where nothing did. */
+export function doneText(verb: "Retried" | "Deleted", { done }: Outcome): string | null {
+  const [only] = done;
+  if (only === undefined) return null;
+  const what = done.length === 1 ? (only.readable ? oneLine(only.name) : "the record") : countedRecords(done);
+  return `${verb} ${what}.`;
+}
+
+/** What did not succeed, named; null where everything did. */
+export function troubleText(verb: "retried" | "deleted", { missing, failed }: Outcome): string | null {
+  const sentences: string[] = [];
+  if (missing.length > 0) {
+    const what = missing.length === 1 ? oneLine(missing[0]?.name ?? "") : countedRecords(missing);
+    sentences.push(`${what} ${missing.length === 1 ? "was" : "were"} already gone.`);
+  }
+  if (failed.length > 0) {
+    const named = failed.slice(0, 3).map(({ record, error }) => `${oneLine(record.name)}: ${withStop(error)}`);
+    const more = failed.length > 3 ? ` And ${formatCount(failed.length - 3)} more; the log names them.` : "";
+    sentences.push(`${counted(failed.length, "task")} could not be ${verb}. ${named.join(" ")}${more}`);
+  }
+  return sentences.length === 0 ? null : sentences.join(" ");
+}
+
+function withStop(text: string): string {
+  return /[.!?…]$/.test(text) ? text : `${text}.`;
+}

@@ -1,0 +1,48 @@
+import type { StoreModel } from "../stores/storeModel";
+import { shownId } from "../text/labels";
+import { isTreeNode, type RecordNode, type TreeNode } from "../tree/nodes";
+
+/** A task, or a record that cannot be read, in a store. */
+export interface RecordReference {
+  readonly store: StoreModel;
+  readonly id: string;
+  /** The task class, or the id of a record that cannot be read: for confirmations and outcomes. */
+  readonly name: string;
+  readonly readable: boolean;
+}
+
+export function recordReference(store: StoreModel, id: string): RecordReference {
+  const task = store.task(id);
+  return { store, id, name: task?.taskClass ?? shownId(id), readable: task !== undefined };
+}
+
+/**
+ * What a command is to act on. A menu passes the item that it was opened on and, where that item is one of several that are
+ * selected, all of them; a keybinding passes nothing and means the selection. An item outside the selection stands alone.
+ */
+export function chosenNodes(item: unknown, items: unknown, selection: readonly TreeNode[]): TreeNode[] {
+  if (!isTreeNode(item)) return [...selection];
+  if (Array.isArray(items) && items.includes(item)) return items.filter(isTreeNode);
+  return [item];
+}
+
+export function recordsOf(nodes: readonly TreeNode[]): RecordReference[] {
+  return nodes
+    .filter((node): node is RecordNode => node.kind === "task" || node.kind === "unreadable")
+    .map((node) =>
+      node.kind === "task"
+        ? { store: node.store, id: node.task.id, name: node.task.taskClass, readable: true }
+        : { store: node.store, id: node.id, name: shownId(node.id), readable: false },
+    );
+}
+
+/** By store, in the order in which the stores first come up: each store is one operation. */
+export function groupByStore(records: readonly RecordReference[]): { store: StoreModel; records: RecordReference[] }[] {
+  const groups = new Map<StoreModel, RecordReference[]>();
+  for (const record of records) {
+    const group = groups.get(record.store);
+    if (group === undefined) groups.set(record.store, [record]);
+    else group.push(record);
+  }
+  return [...groups].map(([store, grouped]) => ({ store, records: grouped }));
+}

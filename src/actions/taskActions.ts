@@ -1,0 +1,189 @@
+import { commands, env, window, workspace, type Memento } from "vscode";
+import { maskedNames } from "../settings";
+import { retryHintHiddenKey, View } from "../ids";
+import type { Reporter } from "../reporter";
+import type { StoreService } from "../service/storeService";
+import { Emitter } from "../stores/emitter";
+import type { StoreModel } from "../stores/storeModel";
+import { counted, formatCount, oneLine, shownId } from "../text/labels";
+import {
+  deleteConfirmation,
+  doneText,
+  retryConfirmation,
+  troubleText,
+  type Confirmation,
+  type Outcome,
+} from "./messages";
+import { groupByStore, type RecordReference } from "./references";
+
+/** Records that we took out of a store. */
+export interface Departure {
+  readonly storeKey: string;
+  readonly ids: readonly string[];
+  readonly by: "retry" | "delete";
+}
+
+/** What a user does to tasks, from the tree or the detail pane. Nothing here throws for a failed operation: it is reported. */
+export class TaskActions {
+  readonly #service: StoreService;
+  readonly #reporter: Reporter;
+  readonly #memory: Memento;
+  readonly #departed = new Emitter<Departure>();
+
+  readonly onDidDepart = this.#departed.event;
+
+  constructor(service: StoreService, reporter: Reporter, memory: Memento) {
+    this.#service = service;
+    this.#reporter = reporter;
+    this.#memory = memory;
+  }
+
+  async retry(records: readonly RecordReference[]): Promise<void> {
+    const retryable = records.filter((record) => record.readable);
+    if (retryable.length === 0) {
+      const text =
+        records.length === 0 ? "Select a dead task first." : "A record that cannot be read cannot be retried.";
+      void window.showInformationMessage(text);
+      return;
+    }
+    if (!(await this.#mayChange(retryable))) return;
+    if (retryable.length > 1 && !(await confirmed(retryConfirmation(retryable)))) return;
+    const outcome = await this.#run("retry", retryable, async (store, ids) => {
+      const { retried, missing, failed } = await this.#service.retry(store.key, ids, null);
+      return { done: retried.map(({ id }) => id), missing, failed };
+    });
+    const done = doneText("Retried", outcome);
+    await this.#tell(
+      done === null ? null : `${done} ${whenItRuns(outcome.done.length)}`,
+      troubleText("retried", outcome),
+      {
+        canHide: true,
+      },
+    );
+  }
+
+  async delete(records: readonly RecordReference[]): Promise<void> {
+    if (records.length === 0) {
+      void window.showInformationMessage("Select a dead task first.");
+      return;
+    }
+    if (!(await this.#mayChange(records)) || !(await confirmed(deleteConfirmation(records)))) return;
+    const outcome = await this.#run("delete", records, async (store, ids) => {
+      const { deleted, missing, failed } = await this.#service.delete(store.key, ids);
+      return { done: deleted, missing, failed };
+    });
+    await this.#tell(doneText("Deleted", outcome), troubleText("deleted", outcome), { canHide: false });
+  }
+
+  async copyIds(records: readonly RecordReference[]): Promise<void> {
+    if (records.length === 0) return;
+    await env.clipboard.writeText(records.map((record) => shownId(record.id)).join("\n"));
+    window.setStatusBarMessage(`Copied ${counted(records.length, "id")}`, 3000);
+  }
+
+  /** `reveal`: as the detail pane shows it, if it was opened there; otherwise secrets are masked and offered afterwards. */
+  async copyRuby(record: RecordReference, reveal = false): Promise<void> {
+    try {
+      const detail = await this.#service.detail(record.store.key, record.id, { reveal, maskedNames: maskedNames() });
+      if (detail.kind === "gone") {
+        void window.showInformationMessage(`${oneLine(record.name)} is no longer among the dead tasks.`);
+      } else if (detail.kind === "unreadable" || detail.task.context === null) {
+        const reason = detail.kind === "unreadable" ? detail.reason : (detail.task.contextError ?? "");
+        void window.showWarningMessage(`The arguments of ${oneLine(record.name)} cannot be read: ${reason}`);
+      } else {
+        await env.clipboard.writeText(detail.task.context.enqueueCall);
+        if (detail.task.masked) await this.#offerSecrets(record);
+        else window.setStatusBarMessage("Copied as Ruby", 3000);
+      }
+    } catch (error) {
+      await this.#reporter.failure(`read ${oneLine(record.name)}`, error);
+    }
+  }
+
+  async #offerSecrets(record: RecordReference): Promise<void> {
+    const withSecrets = "Copy with Secrets";
+    const choice = await window.showInformationMessage("Copied as Ruby, with secrets as [FILTERED].", withSecrets);
+    if (choice === withSecrets) await this.copyRuby(record, true);
+  }
+
+  /** Whether these may be changed; says why where not. The menus hide what cannot be done, but commands can come from anywhere. */
+  async #mayChange(records: readonly RecordReference[]): Promise<boolean> {
+    if (!workspace.isTrusted) {
+      const manage = "Manage Workspace Trust";
+      const choice = await window.showWarningMessage(
+        "In Restricted Mode dead tasks can be read, not retried or deleted.",
+        manage,
+      );
+      if (choice === manage) await commands.executeCommand("workbench.trust.manage");
+      return false;
+    }
+    const readOnly = records.find((record) => record.store.status.readOnly !== null)?.store;
+    if (readOnly === undefined) return true;
+    void window.showWarningMessage(`${readOnly.name} is read-only: ${readOnly.status.readOnly ?? ""}`);
+    return false;
+  }
+
+  /** One operation a store; a store that fails as a whole leaves the others to go on. */
+  async #run(
+    verb: "retry" | "delete",
+    records: readonly RecordReference[],
+    operation: (store: StoreModel, ids: readonly string[]) => Promise<Ids>,
+  ): Promise<Outcome> {
+    const done: RecordReference[] = [];
+    const missing: RecordReference[] = [];
+    const failed: { record: RecordReference; error: string }[] = [];
+    await window.withProgress({ location: { viewId: View.tasks } }, async () => {
+      for (const group of groupByStore(records)) {
+        const { store } = group;
+        const byId = new Map(group.records.map((record) => [record.id, record]));
+        const named = (ids: readonly string[]): RecordReference[] =>
+          ids.map((id) => byId.get(id)).filter((record) => record !== undefined);
+        try {
+          const result = await operation(store, [...byId.keys()]);
+          done.push(...named(result.done));
+          missing.push(...named(result.missing));
+          for (const { id, error } of result.failed) {
+            this.#reporter.log("error", `${store.name}: could not ${verb} ${id}: ${error}`);
+            for (const record of named([id])) failed.push({ record, error });
+          }
+          this.#reporter.log(
+            "info",
+            `${store.name}: ${verb}: ${result.done.length} done, ${result.missing.length} gone, ${result.failed.length} failed`,
+          );
+          if (result.done.length > 0) this.#departed.fire({ storeKey: store.key, ids: result.done, by: verb });
+        } catch (error) {
+          await this.#reporter.failure(`${verb} ${counted(byId.size, "task")} of ${store.name}`, error);
+        }
+      }
+    });
+    return { done, missing, failed };
+  }
+
+  async #tell(done: string | null, trouble: string | null, { canHide }: { canHide: boolean }): Promise<void> {
+    if (trouble !== null) {
+      await this.#reporter.warn(done === null ? trouble : `${done} ${trouble}`);
+    } else if (done !== null && (!canHide || this.#memory.get(retryHintHiddenKey) === true)) {
+      window.setStatusBarMessage(`$(check) ${done.replaceAll("$(", "$\u200b(")}`, 5000);
+    } else if (done !== null) {
+      const hide = "Don't Show Again";
+      if ((await window.showInformationMessage(done, hide)) === hide)
+        await this.#memory.update(retryHintHiddenKey, true);
+    }
+  }
+}
+
+interface Ids {
+  readonly done: readonly string[];
+  readonly missing: readonly string[];
+  readonly failed: readonly { readonly id: string; readonly error: string }[];
+}
+
+function whenItRuns(count: number): string {
+  return count === 1
+    ? "It runs when a Rage worker next starts."
+    : `All ${formatCount(count)} run when a Rage worker next starts.`;
+}
+
+async function confirmed({ message, detail, button }: Confirmation): Promise<boolean> {
+  return (await window.showWarningMessage(message, { modal: true, detail }, button)) === button;
+}

@@ -1,0 +1,62 @@
+/**
+ * Every name that the manifest and the code share. A test holds the two against each other, so a command that is declared
+ * and not registered, or the other way round, does not get far.
+ */
+
+export const Command = {
+  show: "deadTasks.show",
+  retry: "deadTasks.retry",
+  delete: "deadTasks.delete",
+  copyId: "deadTasks.copyId",
+  copyRuby: "deadTasks.copyRuby",
+  openRaw: "deadTasks.openRaw",
+  retryAll: "deadTasks.retryAll",
+  deleteAll: "deadTasks.deleteAll",
+  showMore: "deadTasks.showMore",
+  refresh: "deadTasks.refresh",
+  showLog: "deadTasks.showLog",
+  openSettings: "deadTasks.openSettings",
+} as const;
+export type Command = (typeof Command)[keyof typeof Command];
+
+export const View = {
+  container: "deadTasks",
+  tasks: "deadTasks.tasks",
+} as const;
+
+export const ContextKey = {
+  /** One of `ViewSituation`: what the welcome text of an empty view is about. */
+  situation: "deadTasks.situation",
+  /** How many stores are open. */
+  storeCount: "deadTasks.storeCount",
+  /** Whether any task is listed, for "Retry All" and "Delete All". */
+  hasTasks: "deadTasks.hasTasks",
+} as const;
+
+export const Setting = {
+  section: "deadTasks",
+  stores: "stores",
+  maskedNames: "maskedNames",
+} as const;
+
+/** `TreeItem.contextValue`: what an item is, and so which commands its menu has. */
+export const ItemKind = {
+  task: "task",
+  taskReadOnly: "taskReadOnly",
+  unreadable: "unreadable",
+  unreadableReadOnly: "unreadableReadOnly",
+  unreadableGroup: "unreadableGroup",
+  damage: "damage",
+  otherVersion: "otherVersion",
+  more: "more",
+  notice: "notice",
+  store: "store",
+  storeReadOnly: "storeReadOnly",
+  storeEmpty: "storeEmpty",
+} as const;
+export type ItemKind = (typeof ItemKind)[keyof typeof ItemKind];
+
+export const detailViewType = "deadTasks.detail";
+export const rawScheme = "dead-task-record";
+/** Where "Don't Show Again" of the hint after a retry is remembered, in the extension's global state. */
+export const retryHintHiddenKey = "retryHintHidden";

@@ -1,0 +1,55 @@
+import { window, type Disposable, type LogOutputChannel } from "vscode";
+import { ServiceError } from "./service/storeService";
+
+/** The log, and the one way in which a failure reaches the user. Nothing of a task's arguments may ever be passed here. */
+export class Reporter implements Disposable {
+  readonly #channel: LogOutputChannel = window.createOutputChannel("Dead Tasks", { log: true });
+  readonly #shown = new Set<string>();
+
+  log(level: "info" | "warn" | "error", text: string): void {
+    this.#channel[level](text);
+  }
+
+  showLog(): void {
+    this.#channel.show(true);
+  }
+
+  /** One notification with a way to the log. `doing` completes "Could not …". */
+  async failure(doing: string, error: unknown): Promise<void> {
+    this.#logFailure(doing, error);
+    await this.warn(`Could not ${doing}: ${userMessage(error)}`);
+  }
+
+  /** The same for what nobody asked for and may fail again and again: each text is shown once. */
+  async failureOnce(doing: string, error: unknown): Promise<void> {
+    const text = `Could not ${doing}: ${userMessage(error)}`;
+    this.#logFailure(doing, error);
+    if (this.#shown.has(text)) return;
+    this.#shown.add(text);
+    await this.warn(text);
+  }
+
+  async warn(text: string): Promise<void> {
+    const showLog = "Show Log";
+    if ((await window.showErrorMessage(text, showLog)) === showLog) this.showLog();
+  }
+
+  #logFailure(doing: string, error: unknown): void {
+    // A ServiceError was foreseen and says all there is; anything else is a defect, and its stack is what helps.
+    const detail =
+      error instanceof ServiceError
+        ? `${error.message} (${error.code})`
+        : error instanceof Error
+          ? (error.stack ?? error.message)
+          : String(error);
+    this.#channel.error(`Could not ${doing}: ${detail}`);
+  }
+
+  dispose(): void {
+    this.#channel.dispose();
+  }
+}
+
+export function userMessage(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,101 @@
+import type { Problem, StoreStatus, StoreTarget, StoreUpdate, TaskSummary } from "../service/protocol";
+
+/** A store as found: what the worker opens, and what people call it. */
+export interface StoreDescription {
+  readonly target: StoreTarget;
+  /** Unique among the open stores. */
+  readonly name: string;
+  /** Absolute path of the workspace folder that led to it; null for a store that only the user's settings name. */
+  readonly folder: string | null;
+  /** Where it was found, for example `config/application.rb:12`. */
+  readonly source: string;
+  /** Why its path is a guess; null where it is not. */
+  readonly guess: string | null;
+}
+
+const initialStatus: StoreStatus = {
+  phase: "indexing",
+  exists: false,
+  bytesRead: 0,
+  bytesTotal: 0,
+  taskCount: 0,
+  unreadable: [],
+  damage: { lines: 0, bytes: 0, tornTailBytes: 0 },
+  readOnly: null,
+  otherVersions: [],
+  problem: null,
+};
+
+/** What is known of one store: fed by the worker's updates, read by every view. */
+export class StoreModel {
+  description: StoreDescription;
+  #status = initialStatus;
+  #wasReady = false;
+  /** In natural order, oldest first: a task that died again is taken out and put at the end. */
+  readonly #tasks = new Map<string, TaskSummary>();
+  #newestFirst: readonly TaskSummary[] | null = null;
+
+  constructor(description: StoreDescription) {
+    this.description = description;
+  }
+
+  get key(): string {
+    return this.description.target.key;
+  }
+
+  get name(): string {
+    return this.description.name;
+  }
+
+  get status(): StoreStatus {
+    return this.#status;
+  }
+
+  /** Whether the store has been read to its end once. Before that the newest tasks are not known yet. */
+  get wasReady(): boolean {
+    return this.#wasReady;
+  }
+
+  get taskCount(): number {
+    return this.#tasks.size;
+  }
+
+  task(id: string): TaskSummary | undefined {
+    return this.#tasks.get(id);
+  }
+
+  isUnreadable(id: string): boolean {
+    return this.#status.unreadable.some((record) => record.id === id);
+  }
+
+  /** All tasks, newest first. The array is never changed afterwards, so it is a snapshot. */
+  newestFirst(): readonly TaskSummary[] {
+    this.#newestFirst ??= [...this.#tasks.values()].reverse();
+    return this.#newestFirst;
+  }
+
+  apply(update: StoreUpdate): void {
+    switch (update.type) {
+      case "tasks":
+        for (const task of update.tasks) {
+          this.#tasks.delete(task.id);
+          this.#tasks.set(task.id, task);
+        }
+        this.#newestFirst = null;
+        break;
+      case "gone":
+        for (const id of update.ids) this.#tasks.delete(id);
+        this.#newestFirst = null;
+        break;
+      case "status":
+        this.#status = update.status;
+        if (update.status.phase !== "indexing") this.#wasReady = true;
+        break;
+    }
+  }
+
+  /** The worker could not even open the store. */
+  fail(problem: Problem): void {
+    this.apply({ type: "status", status: { ...this.#status, phase: "failed", problem } });
+  }
+}

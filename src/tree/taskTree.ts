@@ -1,0 +1,72 @@
+import { EventEmitter, type Disposable, type TreeDataProvider, type TreeItem } from "vscode";
+import type { StoreModel } from "../stores/storeModel";
+import type { StoreRegistry } from "../stores/storeRegistry";
+import { childNodes, pageSize, parentNode, rootNodes, type TreeInput, type TreeNode } from "./nodes";
+import { tooltip, treeItem } from "./treeItems";
+
+/** Updates come in bursts while a store is read; the tree is drawn anew at most this often, in milliseconds. */
+const refreshInterval = 150;
+
+/** The tree of stores and tasks, over the registry's models. It reads no file and keeps nothing but how far pages go. */
+export class TaskTree implements TreeDataProvider<TreeNode>, TreeInput, Disposable {
+  readonly #registry: StoreRegistry;
+  readonly #problems: () => readonly string[];
+  readonly #changed = new EventEmitter<undefined>();
+  readonly #shown = new Map<string, number>();
+  #timer: NodeJS.Timeout | null = null;
+
+  readonly onDidChangeTreeData = this.#changed.event;
+
+  constructor(registry: StoreRegistry, problems: () => readonly string[]) {
+    this.#registry = registry;
+    this.#problems = problems;
+  }
+
+  get stores(): readonly StoreModel[] {
+    return this.#registry.stores;
+  }
+
+  get problems(): readonly string[] {
+    return this.#problems();
+  }
+
+  shown(store: StoreModel): number {
+    return this.#shown.get(store.key) ?? pageSize;
+  }
+
+  showMore(store: StoreModel): void {
+    this.#shown.set(store.key, this.shown(store) + pageSize);
+    this.refresh();
+  }
+
+  /** Has the tree drawn anew soon. */
+  refresh(): void {
+    this.#timer ??= setTimeout(() => {
+      this.#timer = null;
+      this.#changed.fire(undefined);
+    }, refreshInterval);
+  }
+
+  getChildren(node?: TreeNode): TreeNode[] {
+    return node === undefined ? rootNodes(this) : childNodes(node, this);
+  }
+
+  getParent(node: TreeNode): TreeNode | undefined {
+    return parentNode(node, this);
+  }
+
+  getTreeItem(node: TreeNode): TreeItem {
+    return treeItem(node, Date.now() / 1000);
+  }
+
+  resolveTreeItem(item: TreeItem, node: TreeNode): TreeItem {
+    const text = tooltip(node, Date.now() / 1000);
+    if (text !== undefined) item.tooltip = text;
+    return item;
+  }
+
+  dispose(): void {
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#changed.dispose();
+  }
+}

@@ -1,0 +1,101 @@
+import { commands, Disposable, window, workspace, type TreeView } from "vscode";
+import { ContextKey, View } from "../ids";
+import type { StoreRegistry } from "../stores/storeRegistry";
+import type { WorkspaceStores } from "../stores/workspaceStores";
+import type { TreeNode } from "./nodes";
+import { TaskTree } from "./taskTree";
+import { viewState } from "./viewState";
+
+/** How often "5 min ago" is brought up to date, in milliseconds. */
+const timesInterval = 30_000;
+/** How long a store may be read before a progress bar says so, in milliseconds. */
+const quietReading = 1_000;
+
+/** The view in the side bar: the tree, its badge, message, progress and the keys that its menus and welcome texts go by. */
+export class TaskView implements Disposable {
+  readonly tree: TaskTree;
+  readonly view: TreeView<TreeNode>;
+  readonly #registry: StoreRegistry;
+  readonly #stores: WorkspaceStores;
+  readonly #disposables: { dispose(): unknown }[] = [];
+  #readingTimer: NodeJS.Timeout | null = null;
+  #endReading: (() => void) | null = null;
+
+  constructor(registry: StoreRegistry, stores: WorkspaceStores) {
+    this.#registry = registry;
+    this.#stores = stores;
+    this.tree = new TaskTree(registry, () => stores.problems);
+    this.view = window.createTreeView(View.tasks, {
+      treeDataProvider: this.tree,
+      canSelectMany: true,
+      showCollapseAll: true,
+    });
+    const update = (): void => {
+      this.#update();
+    };
+    const times = setInterval(() => {
+      if (this.view.visible) this.tree.refresh();
+    }, timesInterval);
+    this.#disposables.push(
+      this.tree,
+      this.view,
+      registry.onDidChange(update),
+      registry.onDidChangeStores(update),
+      stores.onDidLook(update),
+      workspace.onDidGrantWorkspaceTrust(update),
+      this.view.onDidChangeVisibility(({ visible }) => {
+        if (visible) this.tree.refresh();
+      }),
+      new Disposable(() => {
+        clearInterval(times);
+      }),
+    );
+    update();
+  }
+
+  #update(): void {
+    const state = viewState({
+      folderCount: workspace.workspaceFolders?.length ?? 0,
+      looked: this.#stores.looked,
+      trusted: workspace.isTrusted,
+      stores: this.#registry.stores,
+      problems: this.#stores.problems,
+    });
+    if (this.view.message !== state.message) this.view.message = state.message;
+    if (this.view.badge?.value !== state.badge?.value) this.view.badge = state.badge;
+    setContext(ContextKey.situation, state.situation);
+    setContext(ContextKey.storeCount, this.#registry.stores.length);
+    setContext(ContextKey.hasTasks, state.taskCount > 0);
+    this.#showReading(!this.#stores.looked || this.#registry.stores.some((store) => store.status.phase === "indexing"));
+    this.tree.refresh();
+  }
+
+  #showReading(reading: boolean): void {
+    if (!reading) {
+      if (this.#readingTimer !== null) clearTimeout(this.#readingTimer);
+      this.#readingTimer = null;
+      this.#endReading?.();
+      this.#endReading = null;
+    } else if (this.#readingTimer === null && this.#endReading === null) {
+      this.#readingTimer = setTimeout(() => {
+        this.#readingTimer = null;
+        const end = new Promise<void>((resolve) => (this.#endReading = resolve));
+        void window.withProgress({ location: { viewId: View.tasks } }, () => end);
+      }, quietReading);
+    }
+  }
+
+  dispose(): void {
+    this.#showReading(false);
+    for (const disposable of this.#disposables) disposable.dispose();
+  }
+}
+
+const lastContext = new Map<string, unknown>();
+
+/** Each context key crosses to the window and re-evaluates menus there, so only changes are sent. */
+function setContext(key: (typeof ContextKey)[keyof typeof ContextKey], value: unknown): void {
+  if (lastContext.get(key) === value) return;
+  lastContext.set(key, value);
+  void commands.executeCommand("setContext", key, value);
+}

@@ -1,0 +1,211 @@
+import { MarkdownString, ThemeColor, ThemeIcon, TreeItem, TreeItemCollapsibleState } from "vscode";
+import { Command, ItemKind } from "../ids";
+import type { TaskSummary } from "../service/protocol";
+import type { StoreModel } from "../stores/storeModel";
+import {
+  counted,
+  damageLine,
+  errorLine,
+  exceptionName,
+  formatBytes,
+  formatCount,
+  oneLine,
+  shownId,
+} from "../text/labels";
+import { absoluteTime, relativeTime } from "../text/times";
+import { nodeId, pageSize, type TreeNode } from "./nodes";
+
+const warningIcon = new ThemeIcon("warning", new ThemeColor("list.warningForeground"));
+const errorIcon = new ThemeIcon("error", new ThemeColor("list.errorForeground"));
+
+/** A node as the tree shows it; `now` in Unix seconds. The tooltip comes later, from `tooltip`, for the item hovered over. */
+export function treeItem(node: TreeNode, now: number): TreeItem {
+  const item = bareItem(node, now);
+  item.id = nodeId(node);
+  return item;
+}
+
+function bareItem(node: TreeNode, now: number): TreeItem {
+  switch (node.kind) {
+    case "store":
+      return storeItem(node.store);
+    case "task": {
+      const item = new TreeItem(node.task.taskClass === "" ? "(no class)" : oneLine(node.task.taskClass));
+      item.description = `${errorLine(node.task)} · ${relativeTime(node.task.failedAt, now)}`;
+      item.iconPath = errorIcon;
+      item.contextValue = isReadOnly(node.store) ? ItemKind.taskReadOnly : ItemKind.task;
+      item.command = { command: Command.show, title: "Show", arguments: [node] };
+      return item;
+    }
+    case "more": {
+      const count = Math.min(pageSize, node.remaining);
+      const item = new TreeItem(`Show ${formatCount(count)} More…`);
+      item.description = `of ${formatCount(node.remaining)}`;
+      item.iconPath = new ThemeIcon("ellipsis");
+      item.contextValue = ItemKind.more;
+      item.command = { command: Command.showMore, title: "Show More", arguments: [node] };
+      return item;
+    }
+    case "unreadableGroup": {
+      const count = node.store.status.unreadable.length;
+      const item = new TreeItem(`${counted(count, "record")} cannot be read`, TreeItemCollapsibleState.Collapsed);
+      item.iconPath = warningIcon;
+      item.contextValue = ItemKind.unreadableGroup;
+      return item;
+    }
+    case "unreadable": {
+      const item = new TreeItem(oneLine(shownId(node.id)));
+      item.description = oneLine(node.reason);
+      item.iconPath = new ThemeIcon("question");
+      item.contextValue = isReadOnly(node.store) ? ItemKind.unreadableReadOnly : ItemKind.unreadable;
+      item.command = { command: Command.show, title: "Show", arguments: [node] };
+      return item;
+    }
+    case "damage": {
+      const item = new TreeItem("Damage");
+      item.description = damageLine(node.store.status.damage);
+      item.iconPath = warningIcon;
+      item.contextValue = ItemKind.damage;
+      return item;
+    }
+    case "otherVersion": {
+      const item = new TreeItem(oneLine(node.file));
+      item.description = "storage version not understood; left alone";
+      item.iconPath = warningIcon;
+      item.contextValue = ItemKind.otherVersion;
+      return item;
+    }
+    case "reading": {
+      const item = new TreeItem("Reading the store…");
+      item.description = readingProgress(node.store);
+      item.iconPath = new ThemeIcon("loading~spin");
+      item.contextValue = ItemKind.notice;
+      return item;
+    }
+    case "failure":
+      return noticeItem(node.message, { command: Command.showLog, title: "Show Log" });
+    case "guess":
+    case "settingProblem":
+      return noticeItem(node.message, { command: Command.openSettings, title: "Open Settings" });
+  }
+}
+
+function noticeItem(message: string, command: { command: string; title: string }): TreeItem {
+  const item = new TreeItem(oneLine(message, 300));
+  item.iconPath = warningIcon;
+  item.contextValue = ItemKind.notice;
+  item.command = command;
+  return item;
+}
+
+function storeItem(store: StoreModel): TreeItem {
+  const item = new TreeItem(store.name, TreeItemCollapsibleState.Expanded);
+  const isNil = store.description.target.backend === "nil";
+  item.iconPath = new ThemeIcon("archive");
+  if (isNil) item.description = "keeps no tasks";
+  else if (store.status.phase === "failed") item.description = "cannot be read";
+  else if (!store.wasReady) item.description = "reading…";
+  else item.description = `${formatCount(store.taskCount)}${isReadOnly(store) ? " · read-only" : ""}`;
+  if (store.taskCount === 0) item.contextValue = ItemKind.storeEmpty;
+  else item.contextValue = isReadOnly(store) ? ItemKind.storeReadOnly : ItemKind.store;
+  return item;
+}
+
+function isReadOnly(store: StoreModel): boolean {
+  return store.status.readOnly !== null;
+}
+
+function readingProgress({ status }: StoreModel): string {
+  if (status.bytesTotal === 0) return "";
+  return `${formatBytes(status.bytesRead)} of ${formatBytes(status.bytesTotal)}`;
+}
+
+/** What the item does not say, for the one that is hovered over. All data is appended as text: no link, image or HTML of it. */
+export function tooltip(node: TreeNode, now: number): MarkdownString | undefined {
+  switch (node.kind) {
+    case "task":
+      return taskTooltip(node.task, now);
+    case "store":
+      return storeTooltip(node.store);
+    case "unreadable":
+      return lines([
+        ["Id", shownId(node.id)],
+        ["Reason", node.reason],
+        ["", "It can be opened raw and deleted, not retried."],
+      ]);
+    case "unreadableGroup":
+      return lines([
+        [
+          "",
+          "Their checksums are right, but this program cannot decode them. They can be opened raw and deleted, not retried.",
+        ],
+      ]);
+    case "damage":
+      return lines([
+        ["", damageLine(node.store.status.damage)],
+        ["", "Lines without a valid checksum are skipped, by the application as well. The next deletion drops them."],
+      ]);
+    case "otherVersion":
+      return lines([["", "Another version of Rage wrote this file. Nothing here reads or changes it."]]);
+    case "failure":
+      return lines([
+        ["", node.message],
+        ["", "Click to show the log."],
+      ]);
+    case "guess":
+    case "settingProblem":
+      return lines([
+        ["", node.message],
+        ["", "Click to open the settings."],
+      ]);
+    case "reading":
+    case "more":
+      return undefined;
+  }
+}
+
+function taskTooltip(task: TaskSummary, now: number): MarkdownString {
+  const text = new MarkdownString("", true);
+  text.appendMarkdown("**").appendText(oneLine(task.taskClass)).appendMarkdown("**\n\n");
+  text.appendText(exceptionName(task.exceptionClass));
+  if (task.exceptionMessage !== "") text.appendText(`: ${task.exceptionMessage}`);
+  text.appendMarkdown("\n\n---\n\n");
+  const facts: [string, string][] = [
+    ["Failed", withRelative(task.failedAt, now)],
+    ["Enqueued", task.enqueuedAt === null ? "unknown" : withRelative(task.enqueuedAt, now)],
+    ["Attempts", formatCount(task.attempts)],
+    ["Id", shownId(task.id)],
+  ];
+  appendLines(text, facts);
+  return text;
+}
+
+function storeTooltip({ description, status }: StoreModel): MarkdownString {
+  const facts: [string, string][] = [
+    ["Directory", description.target.path],
+    ["Prefix", description.target.prefix],
+    ["Found by", description.source],
+  ];
+  if (status.readOnly !== null) facts.push(["Read-only", status.readOnly]);
+  if (description.target.backend === "nil") {
+    facts.push(["", "The application is configured with “config.deferred.backend = nil” and keeps no tasks."]);
+  }
+  return lines(facts);
+}
+
+function withRelative(seconds: number, now: number): string {
+  return `${absoluteTime(seconds)} (${relativeTime(seconds, now)})`;
+}
+
+function lines(facts: readonly (readonly [string, string])[]): MarkdownString {
+  const text = new MarkdownString("", true);
+  appendLines(text, facts);
+  return text;
+}
+
+function appendLines(text: MarkdownString, facts: readonly (readonly [string, string])[]): void {
+  for (const [name, value] of facts) {
+    if (name !== "") text.appendMarkdown(`${name}: `);
+    text.appendText(value).appendMarkdown("\n\n");
+  }
+}
