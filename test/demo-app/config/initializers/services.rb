@@ -1,0 +1,6 @@
+require "catalog_parser"
+require "image_processor"
+require "invoice_gateway"
+require "mailer"
+require "payment_gateway"
+require "slack_client"
