@@ -1,0 +1,92 @@
+import type { PendingTasks } from "./pendingTasks";
+import type { DeadTaskRecord, NewDeadTask } from "./record";
+
+/** Where a record's line stands in the data file. */
+export interface LinePosition {
+  /** Bytes from the start of the file. */
+  readonly offset: number;
+  /** Bytes, the newline included. */
+  readonly length: number;
+}
+
+/** A task as listed: the newest readable line of its id. */
+export interface DeadTask extends DeadTaskRecord, LinePosition {
+  readonly kind: "task";
+  readonly id: string;
+}
+
+/** Valid lines of an id of which none can be read. They can be shown raw and deleted, not retried. */
+export interface UnreadableTask extends LinePosition {
+  readonly kind: "unreadable";
+  readonly id: string;
+  readonly reason: string;
+}
+
+/** What was skipped in a data file or in logs. */
+export interface Damage {
+  /** Complete lines that are not valid frames. */
+  readonly lines: number;
+  /** Their bytes, newlines included. */
+  readonly bytes: number;
+  /** Bytes after the last newline. */
+  readonly tornTailBytes: number;
+}
+
+export const noDamage: Damage = { lines: 0, bytes: 0, tornTailBytes: 0 };
+
+/**
+ * A stable view of a store: what it held when it was opened, whatever is appended or removed meanwhile. Holds a descriptor
+ * until it is iterated to the end or closed.
+ */
+export interface Listing {
+  readonly damage: Damage;
+  /** All listed ids, the unreadable ones included, in natural order (oldest first). */
+  readonly ids: readonly string[];
+  readonly unreadable: readonly UnreadableTask[];
+  /** Decodes one record at a time; safe to remove tasks from the store while iterating. */
+  tasks(order: "newest" | "oldest"): AsyncIterableIterator<DeadTask>;
+  close(): void;
+}
+
+export interface FailedTask {
+  readonly id: string;
+  /** Fit for a user. */
+  readonly error: string;
+}
+
+export interface RemovalResult {
+  /** Distinct ids of which at least one line was there, in the order asked for. */
+  readonly removed: readonly string[];
+  readonly missing: readonly string[];
+}
+
+export interface ReplayResult {
+  readonly retried: readonly { readonly id: string; readonly newId: string }[];
+  readonly missing: readonly string[];
+  readonly failed: readonly FailedTask[];
+  /** Bare name of the log that carries the replayed tasks; null where none was written. */
+  readonly log: string | null;
+}
+
+export interface OperationOptions {
+  /** Stops with a `cancelled` StorageError as long as nothing has been changed. */
+  readonly signal?: AbortSignal;
+}
+
+/** One store of dead tasks, whatever keeps it. Failures are StorageErrors. */
+export interface DeadTaskBackend {
+  /** Why nothing can be changed here; null where it can. */
+  readOnlyReason(): string | null;
+  /** Durable when it returns: the line, and the data file's name where it was made. */
+  add(task: NewDeadTask): Promise<void>;
+  list(options?: OperationOptions): Promise<Listing>;
+  find(id: string): Promise<DeadTask | UnreadableTask | null>;
+  /** Durable when it returns; what it removed does not come back. Ids that are not there change nothing. */
+  remove(ids: Iterable<string>, options?: OperationOptions): Promise<RemovalResult>;
+  /**
+   * Enqueues durably, then removes. `publishAt`: whole Unix seconds, null for at once. Goes on past tasks that cannot be
+   * replayed and names them. One log and one removal for any number of tasks.
+   */
+  replay(ids: Iterable<string>, publishAt: number | null, options?: OperationOptions): Promise<ReplayResult>;
+  pending(): Promise<PendingTasks>;
+}

@@ -1,0 +1,233 @@
+import { constants } from "node:fs";
+import { dirname, resolve } from "node:path";
+import { dumpString } from "../marshal";
+import type {
+  DeadTask,
+  DeadTaskBackend,
+  Listing,
+  OperationOptions,
+  RemovalResult,
+  ReplayResult,
+  UnreadableTask,
+} from "./backend";
+import { removeFromDataFile } from "./compaction";
+import type { StorageEnvironment } from "./environment";
+import { StorageError, asStorageError } from "./errors";
+import { fsyncDirectory, hasCode, namesIn, statIfPresent, unlinkIfPresent, writeFully } from "./fileSystem";
+import { deadTaskLine } from "./frames";
+import { endOfLastLine } from "./lines";
+import { emptyListing, listSnapshot, readTask } from "./listing";
+import { LongLock, type LongLockGuard } from "./longLock";
+import { isStagingName, storeNames, type StoreNames } from "./naming";
+import { adoptOwner } from "./ownership";
+import { readPendingTasks, type PendingTasks } from "./pendingTasks";
+import { OperationQueue } from "./queue";
+import { encodeRecord, type NewDeadTask } from "./record";
+import { RecordIndex } from "./recordIndex";
+import { enqueueReplays, leftBehind } from "./replay";
+import { ShortLock } from "./shortLock";
+import { openSnapshot, visitLines, type Snapshot } from "./snapshot";
+import { writeObstacle } from "./writeObstacle";
+
+/** Where a store is. `path` relative to the working directory; `prefix` as configured. */
+export interface StoreLocation {
+  readonly path: string;
+  readonly prefix: string;
+}
+
+// Shared by all stores of this process: two of them may be the same one.
+const queue = new OperationQueue();
+
+/** The store of a Rage application on disk, shared with its live workers. */
+export class DeadTaskStore implements DeadTaskBackend {
+  readonly names: StoreNames;
+  readonly #environment: StorageEnvironment;
+  readonly #lock: ShortLock;
+  readonly #longLock: LongLock;
+
+  constructor({ path, prefix }: StoreLocation, environment: StorageEnvironment) {
+    const { fileSystem, clock, flock } = environment;
+    this.names = storeNames(resolve(path), prefix);
+    this.#environment = environment;
+    this.#lock = new ShortLock(this.names.lockFile, fileSystem, clock, flock);
+    this.#longLock = new LongLock(this.names.longLock, fileSystem, clock);
+  }
+
+  readOnlyReason(): string | null {
+    return this.#lock.unavailable ?? writeObstacle(this.#environment.fileSystem, this.names);
+  }
+
+  async add(task: NewDeadTask): Promise<void> {
+    const line = deadTaskLine(task.id, dumpString(encodeRecord(task)));
+    await this.#change(`add task ${task.id} to ${this.names.dataFile}`, async () => {
+      this.#makeDirectory();
+      await this.#lock.run(() => {
+        this.#append(line);
+      });
+    });
+  }
+
+  async list({ signal }: OperationOptions = {}): Promise<Listing> {
+    return await this.#read(async () => {
+      const snapshot = await this.openSnapshot();
+      return snapshot === null ? emptyListing : await listSnapshot(this.#environment.fileSystem, snapshot, signal);
+    });
+  }
+
+  async find(id: string): Promise<DeadTask | UnreadableTask | null> {
+    return await this.#read(async () => {
+      const { fileSystem } = this.#environment;
+      const snapshot = await this.openSnapshot();
+      if (snapshot === null) return null;
+      try {
+        const index = new RecordIndex();
+        const only = new Set([id]);
+        await visitLines(fileSystem, snapshot, 0, (line) => index.take(line, only));
+        const record = index.records.get(id);
+        if (record === undefined) return null;
+        const { offset, length, unreadable } = record;
+        if (unreadable !== null) return { kind: "unreadable", id, reason: unreadable, offset, length };
+        return readTask(fileSystem, snapshot, id, record);
+      } finally {
+        fileSystem.close(snapshot.descriptor);
+      }
+    });
+  }
+
+  async remove(ids: Iterable<string>, { signal }: OperationOptions = {}): Promise<RemovalResult> {
+    const requested = new Set(ids);
+    const removed = await this.#changeExisting(`delete from ${this.names.dataFile}`, requested, async (guard) =>
+      removeFromDataFile(this.#environment, this.names, this.#lock, requested, guard, signal),
+    );
+    return {
+      removed: [...requested].filter((id) => removed?.has(id) === true),
+      missing: [...requested].filter((id) => removed?.has(id) !== true),
+    };
+  }
+
+  async replay(
+    ids: Iterable<string>,
+    publishAt: number | null,
+    { signal }: OperationOptions = {},
+  ): Promise<ReplayResult> {
+    const requested = new Set(ids);
+    const result = await this.#changeExisting(`retry from ${this.names.dataFile}`, requested, async (guard) => {
+      const { names } = this;
+      const lock = this.#lock;
+      const enqueued = await enqueueReplays(this.#environment, names, lock, requested, publishAt, guard, signal);
+      if (enqueued.retried.length === 0) return enqueued;
+      const replayed = new Set(enqueued.retried.map(({ id }) => id));
+      try {
+        // Past the point of no return: what was enqueued is removed, cancelled or not.
+        await removeFromDataFile(this.#environment, names, lock, replayed, guard);
+      } catch (error) {
+        return leftBehind(enqueued, error);
+      }
+      return enqueued;
+    });
+    return result ?? { retried: [], missing: [...requested], failed: [], log: null };
+  }
+
+  async pending(): Promise<PendingTasks> {
+    return await this.#read(() => Promise.resolve(readPendingTasks(this.#environment.fileSystem, this.names)));
+  }
+
+  /** A stable view of the data file's complete lines; the caller closes its descriptor. Null where there is no file. */
+  async openSnapshot(): Promise<Snapshot | null> {
+    return await openSnapshot(this.#environment.fileSystem, this.#lock, this.names.dataFile);
+  }
+
+  async #read<Result>(operation: () => Promise<Result>): Promise<Result> {
+    try {
+      return await operation();
+    } catch (error) {
+      throw asStorageError(error, `read ${this.names.dataFile}`);
+    }
+  }
+
+  async #change<Result>(doing: string, operation: () => Promise<Result>): Promise<Result> {
+    try {
+      const obstacle = this.readOnlyReason();
+      if (obstacle !== null) throw new StorageError("read-only", `Could not ${doing}: ${obstacle}.`);
+      return await queue.run(this.names.dataFile, operation);
+    } catch (error) {
+      throw asStorageError(error, doing);
+    }
+  }
+
+  /** Runs under the long lock; null, and nothing made, where no ids are asked for or there is no data file. */
+  async #changeExisting<Result>(
+    doing: string,
+    ids: ReadonlySet<string>,
+    operation: (guard: LongLockGuard) => Promise<Result>,
+  ): Promise<Result | null> {
+    if (ids.size === 0 || statIfPresent(this.#environment.fileSystem, this.names.dataFile) === null) return null;
+    return await this.#change(doing, () =>
+      this.#longLock.run(async (guard) => {
+        this.#removeOrphans();
+        return await operation(guard);
+      }),
+    );
+  }
+
+  /** Staging files of a process that was killed: under the long lock nobody else can be writing one. */
+  #removeOrphans(): void {
+    const { fileSystem } = this.#environment;
+    const { directory, prefix } = this.names;
+    for (const name of namesIn(fileSystem, directory)) {
+      if (isStagingName(prefix, name)) unlinkIfPresent(fileSystem, resolve(directory, name));
+    }
+  }
+
+  /** Makes the storage directory and what is missing above it, each name durable. */
+  #makeDirectory(): void {
+    const { fileSystem } = this.#environment;
+    const missing: string[] = [];
+    for (let path = this.names.directory; statIfPresent(fileSystem, path) === null; path = dirname(path))
+      missing.push(path);
+    for (const path of missing.reverse()) {
+      try {
+        fileSystem.mkdir(path);
+      } catch (error) {
+        if (!hasCode(error, "EEXIST")) throw error;
+      }
+      fsyncDirectory(fileSystem, dirname(path));
+    }
+  }
+
+  /** Under the lock: mends an unfinished last line, then writes a whole one and makes it durable, its file's name too. */
+  #append(line: Buffer): void {
+    const { fileSystem } = this.#environment;
+    const { dataFile, directory } = this.names;
+    const isNew = statIfPresent(fileSystem, dataFile) === null;
+    const descriptor = fileSystem.open(dataFile, constants.O_RDWR | constants.O_CREAT | constants.O_APPEND, 0o644);
+    try {
+      if (isNew) {
+        adoptOwner(fileSystem, descriptor, fileSystem.stat(directory), dataFile);
+        fsyncDirectory(fileSystem, directory);
+      }
+      const { size } = fileSystem.fstat(descriptor);
+      const end = endOfLastLine(fileSystem, descriptor, size);
+      if (end < size) fileSystem.ftruncate(descriptor, end);
+      try {
+        writeFully(fileSystem, descriptor, line);
+        fileSystem.fsync(descriptor);
+      } catch (error) {
+        this.#takeBack(descriptor, end);
+        throw error;
+      }
+    } finally {
+      fileSystem.close(descriptor);
+    }
+  }
+
+  /** A line that could not be made durable must not surface after its writer was told that it was not added. */
+  #takeBack(descriptor: number, end: number): void {
+    try {
+      this.#environment.fileSystem.ftruncate(descriptor, end);
+    } catch {
+      // The write's own error is the one to report. What stays behind is at worst a task listed that was called not added,
+      // or an unfinished line, which the next append mends.
+    }
+  }
+}

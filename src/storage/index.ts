@@ -1,0 +1,24 @@
+/** The storage directory of a Rage application. The editor's worker and the command line are built on this alone. */
+export { findApplicationStore, type ApplicationStore } from "./application";
+export type {
+  Damage,
+  DeadTask,
+  DeadTaskBackend,
+  FailedTask,
+  Listing,
+  OperationOptions,
+  RemovalResult,
+  ReplayResult,
+  UnreadableTask,
+} from "./backend";
+export { decodeContext, type TaskContext } from "./context";
+export { DeadTaskStore, type StoreLocation } from "./deadTaskStore";
+export { findStoresIn, networkFileSystem, otherVersions } from "./discovery";
+export { storageEnvironment, type StorageEnvironment } from "./environment";
+export { DeadTasksLockTimeout, StorageError, type StorageErrorCode } from "./errors";
+export { nodeFileSystem, type FileSystem } from "./fileSystem";
+export { normalizePrefix, storeNames } from "./naming";
+export { nilBackend } from "./nilBackend";
+export type { PendingTask, PendingTasks } from "./pendingTasks";
+export type { DeadTaskRecord, NewDeadTask } from "./record";
+export { StoreIndex, type IndexListener } from "./storeIndex";

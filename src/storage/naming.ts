@@ -1,0 +1,67 @@
+import { join } from "node:path";
+
+/** The storage version that this program understands; it stands only in file names. */
+export const storageVersion = "0";
+
+/** The names of one store's files. Source: Rage's storage directory, `{prefix}dead_tasks-0` and its siblings. */
+export interface StoreNames {
+  readonly directory: string;
+  /** Ends in `-`. */
+  readonly prefix: string;
+  /** Absolute or as given: paths, not bare names. */
+  readonly dataFile: string;
+  readonly lockFile: string;
+  /** The directory that `proper-lockfile` makes. The leading dot keeps it out of Rage's glob for logs. */
+  readonly longLock: string;
+}
+
+/** Rage's own rule: a prefix that does not end in `-` gets one. */
+export function normalizePrefix(prefix: string): string {
+  return prefix.endsWith("-") ? prefix : `${prefix}-`;
+}
+
+export function storeNames(directory: string, prefix: string): StoreNames {
+  const normalized = normalizePrefix(prefix);
+  return {
+    directory,
+    prefix: normalized,
+    dataFile: join(directory, `${normalized}dead_tasks-${storageVersion}`),
+    lockFile: join(directory, `${normalized}dead_tasks.lock`),
+    longLock: join(directory, `.${normalized}dead_tasks.busy`),
+  };
+}
+
+/** Whether a bare file name is a log of pending tasks of this prefix, by the glob with which Rage claims them. */
+export function isLogName(prefix: string, name: string): boolean {
+  return name.startsWith(`${prefix}${storageVersion}-`);
+}
+
+/** `{prefix}0-{YYYYMMDD}-{pid}-{base36}` as Rage names a new log; the day is local time, as in Rage. */
+export function newLogName(prefix: string, now: number, processId: number, random: number): string {
+  const date = new Date(now);
+  const day = `${date.getFullYear()}${String(date.getMonth() + 1).padStart(2, "0")}${String(date.getDate()).padStart(2, "0")}`;
+  return `${prefix}${storageVersion}-${day}-${processId}-${Math.floor(random * 0x100000000).toString(36)}`;
+}
+
+const stagingSuffix = ".staging";
+
+/** A name for a file in the making: the leading dot keeps it out of Rage's glob, the suffix lets us find orphans. */
+export function stagingName(prefix: string, purpose: "compaction" | "log", processId: number, random: number): string {
+  return `.${prefix}${purpose}-${processId}-${Math.floor(random * 0x100000000).toString(36)}${stagingSuffix}`;
+}
+
+/** Whether a bare name is one of `stagingName`'s. Whoever holds the long lock may remove such a file as an orphan. */
+export function isStagingName(prefix: string, name: string): boolean {
+  return (
+    (name.startsWith(`.${prefix}compaction-`) || name.startsWith(`.${prefix}log-`)) && name.endsWith(stagingSuffix)
+  );
+}
+
+/** Task ids are bytes in the file and strings everywhere else; a byte that is not UTF-8 becomes a lone surrogate. */
+export function idFromBytes(bytes: Uint8Array): string {
+  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const text = buffer.toString("utf8");
+  if (!text.includes("\uFFFD") || Buffer.from(text, "utf8").equals(buffer)) return text;
+  // Every byte over 0x7F, so that two different ids never look the same.
+  return Array.from(buffer, (byte) => String.fromCharCode(byte < 0x80 ? byte : 0xdc00 + byte)).join("");
+}

@@ -1,0 +1,164 @@
+import { constants } from "node:fs";
+import { join } from "node:path";
+import { MarshalError, dumpString, undumpString } from "../marshal";
+import type { Damage } from "./backend";
+import { decodeContext, type TaskContext } from "./context";
+import type { StorageEnvironment } from "./environment";
+import { StorageError } from "./errors";
+import { hasCode, namesIn, statIfPresent, type FileStat, type FileSystem } from "./fileSystem";
+import { logAddLine, parseLogLine } from "./frames";
+import { endOfLastLine, readLines } from "./lines";
+import { idFromBytes, isLogName, newLogName, stagingName, type StoreNames } from "./naming";
+import { StagingFile } from "./stagingFile";
+
+/** A task that waits in a log. */
+export interface PendingTask {
+  readonly id: string;
+  /** Unix seconds; null for at once. */
+  readonly publishAt: number | null;
+  readonly context: TaskContext;
+  /** Bare name of the log. */
+  readonly log: string;
+}
+
+export interface PendingTasks {
+  /** By log in name order, within a log in the order of their first `add`, as Rage loads them. */
+  readonly tasks: readonly PendingTask[];
+  /** A torn tail is normal in the log of a live worker, which buffers its writes. */
+  readonly damage: Damage;
+}
+
+/** Reads the logs of all workers without locking or changing any. Damage is counted, never an error. */
+export function readPendingTasks(fileSystem: FileSystem, names: StoreNames): PendingTasks {
+  const tasks: PendingTask[] = [];
+  let lines = 0;
+  let bytes = 0;
+  let tornTailBytes = 0;
+  for (const name of namesIn(fileSystem, names.directory)) {
+    if (!isLogName(names.prefix, name)) continue;
+    const log = readLog(fileSystem, join(names.directory, name), name);
+    if (log === null) continue;
+    tasks.push(...log.tasks);
+    lines += log.damage.lines;
+    bytes += log.damage.bytes;
+    tornTailBytes += log.damage.tornTailBytes;
+  }
+  return { tasks, damage: { lines, bytes, tornTailBytes } };
+}
+
+/** Null where a starting worker merged the log into its own and removed it between our listing and opening. */
+function readLog(fileSystem: FileSystem, path: string, name: string): PendingTasks | null {
+  let descriptor: number;
+  try {
+    descriptor = fileSystem.open(path, constants.O_RDONLY);
+  } catch (error) {
+    if (hasCode(error, "ENOENT")) return null;
+    throw error;
+  }
+  try {
+    const { size, isDirectory } = fileSystem.fstat(descriptor);
+    if (isDirectory) return null;
+    const end = endOfLastLine(fileSystem, descriptor, size);
+    return collect(readLines(fileSystem, descriptor, 0, end), name, size - end);
+  } finally {
+    fileSystem.close(descriptor);
+  }
+}
+
+function collect(logLines: ReturnType<typeof readLines>, log: string, tornTailBytes: number): PendingTasks {
+  // As Rage's own Hash: a second `add` keeps the first one's place, a `rem` gives it up.
+  const added = new Map<string, { publishAt: number | null; dumped: Buffer; lineBytes: number }>();
+  let lines = 0;
+  let bytes = 0;
+  for (const line of logLines) {
+    const frame = parseLogLine(line.bytes);
+    if (frame === null) {
+      lines += 1;
+      bytes += line.bytes.length + 1;
+    } else if (frame.operation === "rem") {
+      added.delete(idFromBytes(frame.id));
+    } else {
+      const { publishAt, dumped } = frame;
+      const lineBytes = line.bytes.length + 1;
+      added.set(idFromBytes(frame.id), { publishAt, dumped: Buffer.from(dumped), lineBytes });
+    }
+  }
+  const tasks: PendingTask[] = [];
+  for (const [id, { publishAt, dumped, lineBytes }] of added) {
+    const context = contextOrNull(dumped);
+    if (context === null) {
+      lines += 1;
+      bytes += lineBytes;
+    } else {
+      tasks.push({ id, publishAt, context, log });
+    }
+  }
+  return { tasks, damage: { lines, bytes, tornTailBytes } };
+}
+
+function contextOrNull(dumped: Uint8Array): TaskContext | null {
+  try {
+    return decodeContext(undumpString(dumped));
+  } catch (error) {
+    if (error instanceof MarshalError || error instanceof StorageError) return null;
+    throw error;
+  }
+}
+
+/**
+ * A new log in the making: `add` lines under a staging name until `publish`. Nothing of it exists for a worker before, and all
+ * of it is durable after.
+ */
+export class NewLog {
+  readonly #environment: StorageEnvironment;
+  readonly #names: StoreNames;
+  readonly #staging: StagingFile;
+  readonly #seed: number;
+  #count: number;
+
+  /** `like`: a file or directory of the application, for the owner of the log. */
+  constructor(environment: StorageEnvironment, names: StoreNames, like: FileStat) {
+    const { fileSystem, clock, random, processId } = environment;
+    this.#environment = environment;
+    this.#names = names;
+    const name = stagingName(names.prefix, "log", processId, random());
+    this.#staging = new StagingFile(fileSystem, names.directory, name, like, "new");
+    this.#seed = Math.floor(clock.now() / 1000);
+    // Ids count up from a random number: another machine or container that shares the store can have our process id, too.
+    this.#count = Math.floor(random() * 0x100000000);
+  }
+
+  /** Adds one task under a fresh id, which it returns. `context` is a Marshal stream. */
+  add(publishAt: number | null, context: Uint8Array): string {
+    this.#count += 1;
+    const id = `${this.#seed}-${this.#environment.processId}-${this.#count}`;
+    this.#staging.append(logAddLine(id, publishAt, dumpString(context)));
+    return id;
+  }
+
+  /**
+   * Makes the log durable, content first, then its name. Where the name stands but could not be made durable, `problem` says
+   * why: a worker can have taken the log by then, so it is not taken back.
+   */
+  publish(): { readonly name: string; readonly problem: unknown } {
+    const { fileSystem, clock, random, processId } = this.#environment;
+    this.#staging.sync();
+    for (;;) {
+      const name = newLogName(this.#names.prefix, clock.now(), processId, random());
+      const path = join(this.#names.directory, name);
+      // A rename would replace a log of that name, and the tasks in it.
+      if (statIfPresent(fileSystem, path) !== null) continue;
+      try {
+        this.#staging.publish(path);
+        return { name, problem: null };
+      } catch (error) {
+        if (statIfPresent(fileSystem, path) === null) throw error;
+        return { name, problem: error };
+      }
+    }
+  }
+
+  discard(): void {
+    this.#staging.discard();
+  }
+}

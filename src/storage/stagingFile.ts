@@ -1,0 +1,84 @@
+import { constants } from "node:fs";
+import { join } from "node:path";
+import { fsyncDirectory, unlinkIfPresent, writeFully, type FileStat, type FileSystem } from "./fileSystem";
+import { adoptOwner } from "./ownership";
+
+const bufferBytes = 1 << 20;
+const newline = 0x0a;
+
+/**
+ * A file in the making, under a name that Rage's glob misses. It takes the place of its target by rename once it is
+ * complete and durable; until then it is worth nothing and can be thrown away.
+ */
+export class StagingFile {
+  readonly #fileSystem: FileSystem;
+  readonly #directory: string;
+  readonly #path: string;
+  readonly #descriptor: number;
+  readonly #buffer = Buffer.allocUnsafe(bufferBytes);
+  #filled = 0;
+  #open = true;
+
+  /** Creates the file with the owner of `like`, and with its mode where it is a replacement for that file; else 0644 before umask. */
+  constructor(fileSystem: FileSystem, directory: string, name: string, like: FileStat, purpose: "new" | "replacement") {
+    this.#fileSystem = fileSystem;
+    this.#directory = directory;
+    this.#path = join(directory, name);
+    const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL;
+    this.#descriptor = fileSystem.open(this.#path, flags, 0o644);
+    try {
+      adoptOwner(fileSystem, this.#descriptor, like, this.#path);
+      if (purpose === "replacement") fileSystem.fchmod(this.#descriptor, like.mode);
+    } catch (error) {
+      this.discard();
+      throw error;
+    }
+  }
+
+  /** Adds bytes; they reach the file with the next `sync` at the latest. */
+  append(bytes: Uint8Array): void {
+    if (bytes.length > bufferBytes - this.#filled) this.#flush();
+    if (bytes.length > bufferBytes) {
+      writeFully(this.#fileSystem, this.#descriptor, bytes);
+    } else {
+      this.#buffer.set(bytes, this.#filled);
+      this.#filled += bytes.length;
+    }
+  }
+
+  /** Adds a line and its newline. */
+  appendLine(bytes: Uint8Array): void {
+    this.append(bytes);
+    this.append(Buffer.of(newline));
+  }
+
+  /** The content is durable when it returns; more may be added. */
+  sync(): void {
+    this.#flush();
+    this.#fileSystem.fsync(this.#descriptor);
+  }
+
+  /** Takes the target's place. The content must have been synced; the name is durable when it returns. */
+  publish(target: string): void {
+    this.#close();
+    this.#fileSystem.rename(this.#path, target);
+    fsyncDirectory(this.#fileSystem, this.#directory);
+  }
+
+  /** Removes the file where it still has its own name. */
+  discard(): void {
+    this.#close();
+    unlinkIfPresent(this.#fileSystem, this.#path);
+  }
+
+  #flush(): void {
+    writeFully(this.#fileSystem, this.#descriptor, this.#buffer.subarray(0, this.#filled));
+    this.#filled = 0;
+  }
+
+  #close(): void {
+    if (!this.#open) return;
+    this.#open = false;
+    this.#fileSystem.close(this.#descriptor);
+  }
+}
