@@ -62,6 +62,8 @@ export interface StoreStatus {
   readonly readOnly: string | null;
   /** Names of data files of storage versions that this program does not understand. They are left alone. */
   readonly otherVersions: readonly string[];
+  /** Name of the network file system that the store is on, where the guarantees do not hold; null on a local one. */
+  readonly networkFileSystem: string | null;
   /** Set when `phase` is `failed`. */
   readonly problem: Problem | null;
 }

@@ -1,0 +1,113 @@
+import { Worker } from "node:worker_threads";
+import type { RequestMessage, RequestName, StoreUpdate, WorkerMessage } from "./protocol";
+import { ServiceError, type StoreService } from "./storeService";
+
+type Log = (level: "info" | "warn" | "error", text: string) => void;
+type Listener = (key: string, update: StoreUpdate) => void;
+
+interface Waiting {
+  readonly resolve: (value: unknown) => void;
+  readonly reject: (error: Error) => void;
+}
+
+/**
+ * Starts the storage worker and speaks with it. `workerPath`: the bundled worker. When the worker ends, which it does only on a
+ * fault of ours, every waiting and later request is rejected with a `worker-ended` ServiceError.
+ */
+export function startStoreService(workerPath: string, log: Log): StoreService {
+  const connection = new Connection(new Worker(workerPath), log);
+  const request = <Name extends RequestName>(name: Name): StoreService[Name] =>
+    // One protocol types both ends: what answers `name` returns what `name` promises.
+    ((...parameters: unknown[]) => connection.request(name, parameters)) as StoreService[Name];
+  return {
+    discover: request("discover"),
+    open: request("open"),
+    close: request("close"),
+    refresh: request("refresh"),
+    detail: request("detail"),
+    retry: request("retry"),
+    delete: request("delete"),
+    rawLocation: request("rawLocation"),
+    rawRecord: request("rawRecord"),
+    onUpdate: (listener) => connection.listen(listener),
+    dispose: () => {
+      connection.dispose();
+    },
+  };
+}
+
+class Connection {
+  readonly #worker: Worker;
+  readonly #log: Log;
+  readonly #waiting = new Map<number, Waiting>();
+  readonly #listeners = new Set<Listener>();
+  #sequence = 0;
+  #ended: ServiceError | null = null;
+  #disposed = false;
+
+  constructor(worker: Worker, log: Log) {
+    this.#worker = worker;
+    this.#log = log;
+    worker.on("message", (message: WorkerMessage) => {
+      this.#receive(message);
+    });
+    worker.on("error", (error) => {
+      log("error", `The storage worker failed: ${error.stack ?? error.message}`);
+    });
+    worker.on("exit", () => {
+      this.#end();
+    });
+  }
+
+  async request(name: RequestName, parameters: readonly unknown[]): Promise<unknown> {
+    if (this.#ended !== null) throw this.#ended;
+    this.#sequence += 1;
+    const message: RequestMessage = { sequence: this.#sequence, name, parameters };
+    return await new Promise((resolve, reject) => {
+      this.#waiting.set(message.sequence, { resolve, reject });
+      this.#worker.postMessage(message);
+    });
+  }
+
+  listen(listener: Listener): { dispose(): void } {
+    this.#listeners.add(listener);
+    return { dispose: () => this.#listeners.delete(listener) };
+  }
+
+  /** Lets changes that are under way finish: a worker killed in the middle of one would leave its lock behind. */
+  dispose(): void {
+    if (this.#disposed) return;
+    this.#disposed = true;
+    this.#listeners.clear();
+    this.#terminateWhenIdle();
+  }
+
+  #terminateWhenIdle(): void {
+    if (this.#disposed && this.#waiting.size === 0) void this.#worker.terminate();
+  }
+
+  #receive(message: WorkerMessage): void {
+    if (message.type === "update") {
+      for (const listener of this.#listeners) listener(message.key, message.update);
+    } else if (message.type === "log") {
+      this.#log(message.level, message.text);
+    } else {
+      const waiting = this.#waiting.get(message.sequence);
+      this.#waiting.delete(message.sequence);
+      if (message.ok) waiting?.resolve(message.value);
+      else waiting?.reject(new ServiceError(message.problem.code, message.problem.message));
+      this.#terminateWhenIdle();
+    }
+  }
+
+  #end(): void {
+    this.#ended = new ServiceError(
+      "worker-ended",
+      this.#disposed
+        ? "Dead Tasks is shutting down."
+        : "The part of Dead Tasks that reads the stores has stopped. Reload the window to start it again; the log says why.",
+    );
+    for (const { reject } of this.#waiting.values()) reject(this.#ended);
+    this.#waiting.clear();
+  }
+}

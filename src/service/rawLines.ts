@@ -1,0 +1,54 @@
+import { constants } from "node:fs";
+import { basename } from "node:path";
+import { StorageError, type FileSystem } from "../storage";
+import { framePayload } from "../storage/frames";
+import { readRange } from "../storage/lines";
+import type { RecordIndex } from "../storage/recordIndex";
+import type { RawLocation, RawRecord } from "./protocol";
+
+type Position = Pick<NonNullable<ReturnType<RecordIndex["records"]["get"]>>, "offset" | "length" | "checksum">;
+
+const newline = 0x0a;
+const chunkBytes = 1 << 20;
+
+/** Where a record's line stands, by line number too. Throws where the file was replaced since the index was read. */
+export function rawLocation(fileSystem: FileSystem, file: string, position: Position): RawLocation {
+  return withRecord(fileSystem, file, position, (location) => location);
+}
+
+/** The same with the line itself, as it stands in the file. */
+export function rawRecord(fileSystem: FileSystem, file: string, position: Position): RawRecord {
+  return withRecord(fileSystem, file, position, (location, line) => ({ ...location, text: line.toString("latin1") }));
+}
+
+function withRecord<Result>(
+  fileSystem: FileSystem,
+  file: string,
+  { offset, length, checksum }: Position,
+  use: (location: RawLocation, line: Buffer) => Result,
+): Result {
+  const descriptor = fileSystem.open(file, constants.O_RDONLY);
+  try {
+    const line = readRange(fileSystem, descriptor, offset, length - 1);
+    if (framePayload(line) === null || line.toString("latin1", 0, 8) !== checksum) {
+      throw new StorageError("io", `${basename(file)} was just rewritten by another process; try again.`);
+    }
+    const lineNumber = 1 + countNewlines(fileSystem, descriptor, offset);
+    return use({ file, fileBytes: fileSystem.fstat(descriptor).size, lineNumber, offset, length }, line);
+  } finally {
+    fileSystem.close(descriptor);
+  }
+}
+
+function countNewlines(fileSystem: FileSystem, descriptor: number, end: number): number {
+  const buffer = Buffer.allocUnsafe(chunkBytes);
+  let count = 0;
+  for (let position = 0; position < end;) {
+    const read = fileSystem.read(descriptor, buffer, 0, Math.min(chunkBytes, end - position), position);
+    if (read === 0) break;
+    const chunk = buffer.subarray(0, read);
+    for (let index = chunk.indexOf(newline); index >= 0; index = chunk.indexOf(newline, index + 1)) count += 1;
+    position += read;
+  }
+  return count;
+}

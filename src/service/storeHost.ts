@@ -1,0 +1,198 @@
+import { watch, type FSWatcher } from "node:fs";
+import { dirname } from "node:path";
+import {
+  DeadTaskStore,
+  StoreIndex,
+  networkFileSystem,
+  otherVersions,
+  type DeadTaskRecord,
+  type StorageEnvironment,
+} from "../storage";
+import { problemOf } from "./problems";
+import type { Damage, Problem, StoreTarget, StoreUpdate, TaskSummary } from "./protocol";
+
+// Milliseconds. The watcher is the quick way; the poll finds what it misses (another machine's or container's writes).
+const pollInterval = 800;
+const settleTime = 30;
+const batchSize = 500;
+const progressInterval = 100;
+const longestMessage = 500;
+
+/** One open store in the worker: its index, the watching of its file, and the telling of what changed. */
+export class StoreHost {
+  readonly store: DeadTaskStore;
+  readonly index: StoreIndex;
+  readonly #environment: StorageEnvironment;
+  readonly #tell: (update: StoreUpdate) => void;
+  readonly #poll: NodeJS.Timeout;
+  #watcher: FSWatcher | null = null;
+  #settling: NodeJS.Timeout | null = null;
+  #refreshing: Promise<void> | null = null;
+  #requests = 0;
+  #seen = "";
+  #progress = { bytesRead: 0, bytesTotal: 0 };
+  #disposed = false;
+
+  constructor(target: StoreTarget, environment: StorageEnvironment, tell: (update: StoreUpdate) => void) {
+    this.store = new DeadTaskStore(target, environment);
+    this.index = new StoreIndex(this.store, environment.fileSystem);
+    this.#environment = environment;
+    this.#tell = tell;
+    this.#poll = setInterval(() => {
+      this.#look();
+    }, pollInterval);
+    this.#look();
+  }
+
+  /** Brings the index up to date and tells what changed; resolves when it is. Failures are told as the store's status. */
+  async refresh(): Promise<void> {
+    // A read that is under way may have passed the place that this caller means, so it is repeated.
+    this.#requests += 1;
+    if (this.#refreshing !== null) {
+      await this.#refreshing;
+      return;
+    }
+    this.#refreshing = this.#refreshUntilQuiet();
+    try {
+      await this.#refreshing;
+    } finally {
+      this.#refreshing = null;
+    }
+  }
+
+  dispose(): void {
+    this.#disposed = true;
+    clearInterval(this.#poll);
+    if (this.#settling !== null) clearTimeout(this.#settling);
+    this.#watcher?.close();
+  }
+
+  async #refreshUntilQuiet(): Promise<void> {
+    let answered: number;
+    do {
+      answered = this.#requests;
+      await this.#refreshOnce();
+    } while (answered !== this.#requests && !this.#disposed);
+  }
+
+  async #refreshOnce(): Promise<void> {
+    let batch: TaskSummary[] = [];
+    let told = Date.now();
+    const flush = (): void => {
+      if (batch.length > 0) this.#send({ type: "tasks", tasks: batch });
+      batch = [];
+    };
+    this.#seen = this.#fingerprint();
+    try {
+      await this.index.refresh({
+        task: (id, record) => {
+          batch.push(summaryOf(id, record));
+          if (batch.length >= batchSize) flush();
+        },
+        gone: (ids) => {
+          flush();
+          this.#send({ type: "gone", ids });
+        },
+        progress: (bytesRead, bytesTotal) => {
+          this.#progress = { bytesRead, bytesTotal };
+          if (Date.now() - told < progressInterval) return;
+          told = Date.now();
+          flush();
+          this.#tellStatus("indexing", null);
+        },
+      });
+      flush();
+      this.#tellStatus("ready", null);
+    } catch (error) {
+      flush();
+      this.#tellStatus("failed", problemOf(error));
+    }
+  }
+
+  #tellStatus(phase: "indexing" | "ready" | "failed", problem: Problem | null): void {
+    const { fileSystem } = this.#environment;
+    const { names } = this.store;
+    this.#send({
+      type: "status",
+      status: {
+        phase,
+        exists: this.index.exists,
+        ...this.#progress,
+        taskCount: this.index.taskCount,
+        unreadable: this.index.unreadable.map(({ id, reason }) => ({ id, reason })),
+        damage: this.index.damage satisfies Damage,
+        readOnly: attempt(() => this.store.readOnlyReason()),
+        otherVersions: attempt(() => otherVersions(fileSystem, names)) ?? [],
+        networkFileSystem: networkFileSystem(fileSystem, names.directory),
+        problem,
+      },
+    });
+  }
+
+  #send(update: StoreUpdate): void {
+    if (!this.#disposed) this.#tell(update);
+  }
+
+  /** Refreshes where the file, or what may be done with it, is not as it was last seen. */
+  #look(): void {
+    this.#watch();
+    if (this.#fingerprint() !== this.#seen) this.#refreshSoon();
+  }
+
+  #refreshSoon(): void {
+    // A burst of writes is read once, shortly after its first.
+    this.#settling ??= setTimeout(() => {
+      this.#settling = null;
+      void this.refresh();
+    }, settleTime);
+  }
+
+  #watch(): void {
+    if (this.#watcher !== null) return;
+    try {
+      this.#watcher = watch(this.store.names.directory, { persistent: false }, () => {
+        if (this.#fingerprint() !== this.#seen) this.#refreshSoon();
+      });
+    } catch {
+      // No such directory yet, or no watches left on this machine: the poll goes on, and tries again.
+      return;
+    }
+    const drop = (): void => {
+      this.#watcher?.close();
+      this.#watcher = null;
+    };
+    this.#watcher.on("error", drop);
+  }
+
+  #fingerprint(): string {
+    const { fileSystem } = this.#environment;
+    const { dataFile, directory } = this.store.names;
+    const part = (path: string): string =>
+      attempt(() => {
+        const { identity, size, mtimeMs, mode, uid, isDirectory } = fileSystem.stat(path);
+        return isDirectory ? `${identity} ${mode} ${uid}` : `${identity} ${size} ${mtimeMs} ${mode} ${uid}`;
+      }) ?? "none";
+    return `${part(dataFile)} ${part(directory)} ${part(dirname(directory))}`;
+  }
+}
+
+/** Null where the operating system refuses: the refresh that follows reports why. */
+function attempt<Result>(look: () => Result): Result | null {
+  try {
+    return look();
+  } catch {
+    return null;
+  }
+}
+
+export function summaryOf(id: string, record: DeadTaskRecord): TaskSummary {
+  return {
+    id,
+    taskClass: record.taskClass,
+    attempts: record.attempts,
+    enqueuedAt: record.enqueuedAt === 0 ? null : record.enqueuedAt,
+    failedAt: record.failedAt,
+    exceptionClass: record.exceptionClass,
+    exceptionMessage: record.exceptionMessage.slice(0, longestMessage),
+  };
+}

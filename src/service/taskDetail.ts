@@ -1,0 +1,79 @@
+import { inspect, textOf, toRubyLiteral, type RubyValue } from "../marshal";
+import { StorageError, decodeContext, type DeadTask, type TaskContext } from "../storage";
+import type { ContextText, DetailOptions, TaskDetail } from "./protocol";
+import { summaryOf } from "./storeHost";
+
+// Characters. More than this is shown cut: a pane is for reading, the raw record for the rest.
+const longestText = 200_000;
+
+/** A task as the detail pane shows it: everything decoded, as text, secrets masked unless they are to be revealed. */
+export function detailOf(task: DeadTask, options: DetailOptions): TaskDetail {
+  const mask = new Mask(options);
+  const { context, contextError } = describeContext(task, mask);
+  return {
+    ...summaryOf(task.id, task),
+    fullMessage: task.exceptionMessage,
+    backtrace: task.backtrace,
+    context,
+    contextError,
+    masked: mask.used,
+    extra: task.extra,
+  };
+}
+
+function describeContext(task: DeadTask, mask: Mask): Pick<TaskDetail, "context" | "contextError"> {
+  let context: TaskContext;
+  try {
+    context = decodeContext(task.context);
+  } catch (error) {
+    if (!(error instanceof StorageError)) throw error;
+    return { context: null, contextError: error.message };
+  }
+  return { context: contextText(context, mask), contextError: null };
+}
+
+function contextText(context: TaskContext, mask: Mask): ContextText {
+  const text = (value: RubyValue): string =>
+    inspect(value, { maxLength: longestText, isMasked: (name) => mask.covers(name) });
+  return {
+    args: text(context.args),
+    kwargs: text(context.kwargs),
+    logTags: text(context.logTags),
+    logContext: text(context.logContext),
+    userContext: text(context.userContext),
+    enqueueCall: enqueueCall(context),
+  };
+}
+
+/** Which names hide their value, and whether any did. */
+class Mask {
+  used = false;
+  readonly #names: readonly string[];
+
+  constructor({ reveal, maskedNames }: DetailOptions) {
+    this.#names = reveal ? [] : maskedNames.map((name) => name.toLowerCase());
+  }
+
+  covers(name: string): boolean {
+    const lower = name.toLowerCase();
+    const covered = this.#names.some((masked) => lower.includes(masked));
+    this.used ||= covered;
+    return covered;
+  }
+}
+
+/** The call that enqueues the task anew, as a developer would write it: `SendWelcomeEmail.enqueue("a@b.c", locale: :en)`. */
+export function enqueueCall({ taskClass, args, kwargs }: TaskContext): string {
+  const parts: string[] = [];
+  if (args.type === "array") parts.push(...args.elements.map((element) => toRubyLiteral(element)));
+  if (kwargs.type === "hash") {
+    for (const [key, value] of kwargs.entries) parts.push(keywordArgument(key, value));
+  }
+  return `${taskClass}.enqueue(${parts.join(", ")})`;
+}
+
+function keywordArgument(key: RubyValue, value: RubyValue): string {
+  const name = key.type === "symbol" ? textOf(key.bytes) : null;
+  if (name !== null && /^[a-z_]\w*$/.test(name)) return `${name}: ${toRubyLiteral(value)}`;
+  return `${toRubyLiteral(key)} => ${toRubyLiteral(value)}`;
+}

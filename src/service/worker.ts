@@ -1,0 +1,166 @@
+import { parentPort } from "node:worker_threads";
+import { nilBackend, storageEnvironment, type DeadTaskBackend, type StorageEnvironment } from "../storage";
+import { discoverStores } from "./discoverStores";
+import { problemOf } from "./problems";
+import type {
+  DeleteOutcome,
+  DetailOptions,
+  DiscoveredStore,
+  RawLocation,
+  RawRecord,
+  RecordDetail,
+  RequestMessage,
+  RequestName,
+  RetryOutcome,
+  StoreRequests,
+  StoreStatus,
+  StoreTarget,
+  WorkerMessage,
+} from "./protocol";
+import { rawLocation, rawRecord } from "./rawLines";
+import { StoreHost } from "./storeHost";
+import { detailOf } from "./taskDetail";
+
+type Answers = {
+  readonly [Name in RequestName]: (
+    ...parameters: Parameters<StoreRequests[Name]>
+  ) => Promise<ReturnType<StoreRequests[Name]>>;
+};
+
+/** Answers the editor's requests. Everything that touches a store file happens here, on a thread of its own. */
+class StoreWorker implements Answers {
+  readonly #environment: StorageEnvironment;
+  readonly #send: (message: WorkerMessage) => void;
+  readonly #hosts = new Map<string, StoreHost>();
+  readonly #nilStores = new Set<string>();
+
+  constructor(environment: StorageEnvironment, send: (message: WorkerMessage) => void) {
+    this.#environment = environment;
+    this.#send = send;
+  }
+
+  discover(folder: string): Promise<readonly DiscoveredStore[]> {
+    return Promise.resolve(discoverStores(this.#environment.fileSystem, folder));
+  }
+
+  open(target: StoreTarget): Promise<void> {
+    this.#closeStore(target.key);
+    if (target.backend === "nil") {
+      this.#nilStores.add(target.key);
+      this.#send({ type: "update", key: target.key, update: { type: "status", status: nilStatus } });
+    } else {
+      const host = new StoreHost(target, this.#environment, (update) => {
+        this.#send({ type: "update", key: target.key, update });
+      });
+      this.#hosts.set(target.key, host);
+    }
+    return Promise.resolve();
+  }
+
+  close(key: string): Promise<void> {
+    this.#closeStore(key);
+    return Promise.resolve();
+  }
+
+  async refresh(key: string): Promise<void> {
+    await this.#hosts.get(key)?.refresh();
+  }
+
+  async detail(key: string, id: string, options: DetailOptions): Promise<RecordDetail> {
+    const found = await this.#backend(key).find(id);
+    if (found === null) return { kind: "gone", id };
+    if (found.kind === "unreadable") return { kind: "unreadable", id, reason: found.reason, bytes: found.length };
+    return { kind: "task", task: detailOf(found, options) };
+  }
+
+  async retry(key: string, ids: readonly string[], publishAt: number | null): Promise<RetryOutcome> {
+    try {
+      return await this.#backend(key).replay(ids, publishAt);
+    } finally {
+      await this.refresh(key);
+    }
+  }
+
+  async delete(key: string, ids: readonly string[]): Promise<DeleteOutcome> {
+    try {
+      const { removed, missing } = await this.#backend(key).remove(ids);
+      return { deleted: removed, missing, failed: [] };
+    } finally {
+      await this.refresh(key);
+    }
+  }
+
+  async rawLocation(key: string, id: string): Promise<RawLocation | null> {
+    return await this.#raw(key, id, rawLocation);
+  }
+
+  async rawRecord(key: string, id: string): Promise<RawRecord | null> {
+    return await this.#raw(key, id, rawRecord);
+  }
+
+  async #raw<Result>(key: string, id: string, read: RawReader<Result>): Promise<Result | null> {
+    const host = this.#hosts.get(key);
+    if (host === undefined) return null;
+    await host.refresh();
+    const position = host.index.get(id);
+    return position === undefined ? null : read(this.#environment.fileSystem, host.store.names.dataFile, position);
+  }
+
+  #backend(key: string): DeadTaskBackend {
+    const host = this.#hosts.get(key);
+    if (host !== undefined) return host.store;
+    if (this.#nilStores.has(key)) return nilBackend;
+    throw new Error(`store ${key} is not open`);
+  }
+
+  #closeStore(key: string): void {
+    this.#hosts.get(key)?.dispose();
+    this.#hosts.delete(key);
+    this.#nilStores.delete(key);
+  }
+}
+
+type RawReader<Result> = (
+  fileSystem: StorageEnvironment["fileSystem"],
+  file: string,
+  position: Parameters<typeof rawLocation>[2],
+) => Result;
+
+const nilStatus: StoreStatus = {
+  phase: "ready",
+  exists: false,
+  bytesRead: 0,
+  bytesTotal: 0,
+  taskCount: 0,
+  unreadable: [],
+  damage: { lines: 0, bytes: 0, tornTailBytes: 0 },
+  readOnly: null,
+  otherVersions: [],
+  networkFileSystem: null,
+  problem: null,
+};
+
+async function serve(port: NonNullable<typeof parentPort>): Promise<void> {
+  const send = (message: WorkerMessage): void => {
+    port.postMessage(message);
+  };
+  const environment = await storageEnvironment();
+  const { unavailable } = environment.flock;
+  if (unavailable !== null) send({ type: "log", level: "warn", text: `Stores are read-only: ${unavailable}.` });
+  const worker = new StoreWorker(environment, send);
+  port.on("message", (message: RequestMessage) => {
+    void answer(worker, message).then(send);
+  });
+}
+
+async function answer(worker: StoreWorker, { sequence, name, parameters }: RequestMessage): Promise<WorkerMessage> {
+  try {
+    // Both ends are compiled from one protocol, so the parameters are those that `name` takes.
+    const call = worker[name].bind(worker) as (...values: readonly unknown[]) => Promise<unknown>;
+    return { type: "reply", sequence, ok: true, value: await call(...parameters) };
+  } catch (error) {
+    return { type: "reply", sequence, ok: false, problem: problemOf(error) };
+  }
+}
+
+if (parentPort !== null) void serve(parentPort);
