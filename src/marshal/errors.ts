@@ -1,13 +1,6 @@
 /** What is wrong with a Marshal stream or a dumped string. */
 export type MarshalErrorCode =
-  | "truncated"
-  | "version"
-  | "unknown-type"
-  | "bad-link"
-  | "too-deep"
-  | "too-many"
-  | "trailing-bytes"
-  | "invalid";
+  "truncated" | "version" | "unknown-type" | "bad-link" | "too-deep" | "too-many" | "trailing-bytes" | "invalid";
 
 /** Bytes that cannot be read as what they claim to be. The message is one clause, fit to follow "cannot be read:". */
 export class MarshalError extends Error {

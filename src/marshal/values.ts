@@ -7,7 +7,7 @@
  * Source of every rule: Ruby's `marshal.c`, format version 4.8.
  */
 
-/** A Ruby Symbol. One node for each distinct symbol of a document; `bytes` and `encoding` make its identity. */
+/** A Ruby Symbol. One node for each distinct symbol of a document; its bytes and its encoding make its identity. */
 export interface RubySymbol {
   readonly type: "symbol";
   readonly bytes: Uint8Array;
@@ -80,6 +80,11 @@ export interface RubyStruct extends ObjectParts {
 export interface RubyObject extends ObjectParts {
   readonly type: "object";
   readonly className: RubySymbol;
+  /**
+   * Variables of an `I` around the object, as Ruby writes them for a Range subclass whose instance has variables of its
+   * own beside `excl`, `begin` and `end`. Null where there is no `I`.
+   */
+  readonly wrapperVariables: readonly InstanceVariable[] | null;
 }
 /** An object with a `_dump` of its own (`u`): bytes that only its class understands. Time is one whose form is known. */
 export interface RubyUserDefined extends ObjectParts {

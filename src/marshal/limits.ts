@@ -1,0 +1,12 @@
+/** What a reader takes on before it gives up on a stream. */
+export interface MarshalLimits {
+  /** Levels of nesting. Never more than 1,000, which is what the smallest stack we run on bears many times over. */
+  readonly maxDepth: number;
+  /** Values of every kind, links and symbols included. */
+  readonly maxValues: number;
+}
+
+export const DEFAULT_LIMITS: MarshalLimits = { maxDepth: 1000, maxValues: 1_000_000 };
+
+/** Bytes of one Integer's digits. Printing a larger one takes noticeable time, and there is no honest use for it. */
+export const MAX_INTEGER_BYTES = 131_072;

@@ -1,0 +1,4 @@
+import type { RubyValue } from "./values";
+export function toRubyLiteral(value: RubyValue): string {
+  return value.type;
+}
