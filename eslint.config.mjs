@@ -4,7 +4,7 @@ import tseslint from "typescript-eslint";
 const editorFree = ["src/storage/**/*.ts", "src/marshal/**/*.ts", "src/cli/**/*.ts", "src/service/**/*.ts"];
 
 export default tseslint.config(
-  { ignores: ["dist/", "out/", ".vscode-test/", "test/demo-app/", "test/fixtures/"] },
+  { ignores: ["dist/", "out/", ".vscode-test/", "test/fixtures/"] },
   {
     files: ["**/*.ts"],
     extends: [tseslint.configs.strictTypeChecked, tseslint.configs.stylisticTypeChecked],

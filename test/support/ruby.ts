@@ -23,6 +23,7 @@ import type {
 
 const noParts = { instanceVariables: [], extendedBy: [], userClass: null } as const;
 const symbols = new Map<string, RubySymbol>();
+const floats = new Map<string, RubyFloat>();
 
 function isAscii(text: string): boolean {
   return Buffer.byteLength(text) === text.length;
@@ -73,11 +74,14 @@ export function int(value: number | bigint): RubyInteger {
   return { type: "integer", value: exact, encoding, ...noParts };
 }
 
+/** The same node for the same number: Ruby keeps ordinary floats in the reference itself, so equal ones are one object. */
 export function float(value: number): RubyFloat {
   const text = Object.is(value, -0)
     ? "-0"
     : String(value).replace("Infinity", "inf").replace("NaN", "nan").replace("e+", "e");
-  return { type: "float", value, text, ...noParts };
+  const made: RubyFloat = floats.get(text) ?? { type: "float", value, text, ...noParts };
+  floats.set(text, made);
+  return made;
 }
 
 export function array(...elements: RubyValue[]): RubyArray {
@@ -119,7 +123,13 @@ export function struct(className: string, members: Readonly<Record<string, RubyV
 
 /** An object with instance variables, `@` included: `object("Order", { "@id": int(7) })`. */
 export function object(className: string, variables: Readonly<Record<string, RubyValue>>): RubyObject {
-  return { type: "object", className: sym(className), ...noParts, instanceVariables: named(variables) };
+  return {
+    type: "object",
+    className: sym(className),
+    ...noParts,
+    instanceVariables: named(variables),
+    wrapperVariables: null,
+  };
 }
 
 export function userMarshal(className: string, value: RubyValue): RubyUserMarshal {

@@ -45,8 +45,9 @@ describe("the store of an application, read off its files", () => {
 
   function assertUnknown(store: ReturnType<typeof configured>, what: string, place = "config/application.rb:3") {
     assert.equal(store.path, join(root, "storage"), "the default stays");
-    assert.ok(store.problem?.startsWith(`${place} gives the ${what} of deferred tasks`), String(store.problem));
-    assert.match(store.problem, /deadTasks\.stores/);
+    const problem = store.problem ?? "";
+    assert.ok(problem.startsWith(`${place} gives the ${what} of deferred tasks`), problem);
+    assert.match(problem, /deadTasks\.stores/);
   }
 
   describe("recognition", () => {

@@ -7,15 +7,9 @@ class ResizeImage
     # Bug: uploads are temporary files, gone by the time of a second attempt.
     image = ImageProcessor.new(File.binread(path))
 
-    scale = image.width / (image.height / height)
-    image.resize(width, scale)
-    image.save("#{path}.#{extension(image, format)}")
-  end
-
-  private
-
-  def extension(image, format)
-    # Bug: the format of an unknown file is nil.
-    (format || image.format).downcase
+    # Bug: a picture that is smaller than wanted makes this zero.
+    ratio = image.height / height
+    image.resize(width, image.width / ratio)
+    image.save("#{path}.#{(format || image.format).downcase}")
   end
 end

@@ -12,7 +12,7 @@ class SyncInvoice
 
   def perform(invoice_id, force: false)
     invoice = Invoice.find(invoice_id)
-    return if invoice.days_left.negative? && !force
+    return if !force && invoice.days_left.negative?
 
     InvoiceGateway.open do |gateway|
       invoice.lines.each { |line| gateway.push(flatten(line)) }
