@@ -29,8 +29,8 @@ export const ContextKey = {
   situation: "deadTasks.situation",
   /** How many stores are open. */
   storeCount: "deadTasks.storeCount",
-  /** Whether any task is listed, for "Retry All" and "Delete All". */
-  hasTasks: "deadTasks.hasTasks",
+  /** Whether a store that can be changed has tasks, for "Retry All" and "Delete All". */
+  hasChangeableTasks: "deadTasks.hasChangeableTasks",
 } as const;
 
 export const Setting = {

@@ -15,23 +15,26 @@ export class Reporter implements Disposable {
   }
 
   /** One notification with a way to the log. `doing` completes "Could not …". */
-  async failure(doing: string, error: unknown): Promise<void> {
+  failure(doing: string, error: unknown): void {
     this.#logFailure(doing, error);
-    await this.warn(`Could not ${doing}: ${userMessage(error)}`);
+    this.warn(`Could not ${doing}: ${userMessage(error)}`);
   }
 
   /** The same for what nobody asked for and may fail again and again: each text is shown once. */
-  async failureOnce(doing: string, error: unknown): Promise<void> {
+  failureOnce(doing: string, error: unknown): void {
     const text = `Could not ${doing}: ${userMessage(error)}`;
     this.#logFailure(doing, error);
     if (this.#shown.has(text)) return;
     this.#shown.add(text);
-    await this.warn(text);
+    this.warn(text);
   }
 
-  async warn(text: string): Promise<void> {
+  /** Does not wait for the answer: a notification may stay for hours, and work must not stand still behind it. */
+  warn(text: string): void {
     const showLog = "Show Log";
-    if ((await window.showErrorMessage(text, showLog)) === showLog) this.showLog();
+    void window.showErrorMessage(text, showLog).then((choice) => {
+      if (choice === showLog) this.showLog();
+    });
   }
 
   #logFailure(doing: string, error: unknown): void {

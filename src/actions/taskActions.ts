@@ -53,13 +53,9 @@ export class TaskActions {
       return { done: retried.map(({ id }) => id), missing, failed };
     });
     const done = doneText("Retried", outcome);
-    await this.#tell(
-      done === null ? null : `${done} ${whenItRuns(outcome.done.length)}`,
-      troubleText("retried", outcome),
-      {
-        canHide: true,
-      },
-    );
+    this.#tell(done === null ? null : `${done} ${whenItRuns(outcome.done.length)}`, troubleText("retried", outcome), {
+      canHide: true,
+    });
   }
 
   async delete(records: readonly RecordReference[]): Promise<void> {
@@ -72,7 +68,7 @@ export class TaskActions {
       const { deleted, missing, failed } = await this.#service.delete(store.key, ids);
       return { done: deleted, missing, failed };
     });
-    await this.#tell(doneText("Deleted", outcome), troubleText("deleted", outcome), { canHide: false });
+    this.#tell(doneText("Deleted", outcome), troubleText("deleted", outcome), { canHide: false });
   }
 
   async copyIds(records: readonly RecordReference[]): Promise<void> {
@@ -92,11 +88,11 @@ export class TaskActions {
         void window.showWarningMessage(`The arguments of ${oneLine(record.name)} cannot be read: ${reason}`);
       } else {
         await env.clipboard.writeText(detail.task.context.enqueueCall);
-        if (detail.task.masked) await this.#offerSecrets(record);
+        if (detail.task.masked) void this.#offerSecrets(record);
         else window.setStatusBarMessage("Copied as Ruby", 3000);
       }
     } catch (error) {
-      await this.#reporter.failure(`read ${oneLine(record.name)}`, error);
+      this.#reporter.failure(`read ${oneLine(record.name)}`, error);
     }
   }
 
@@ -152,22 +148,24 @@ export class TaskActions {
           );
           if (result.done.length > 0) this.#departed.fire({ storeKey: store.key, ids: result.done, by: verb });
         } catch (error) {
-          await this.#reporter.failure(`${verb} ${counted(byId.size, "task")} of ${store.name}`, error);
+          this.#reporter.failure(`${verb} ${counted(byId.size, "task")} of ${store.name}`, error);
         }
       }
     });
     return { done, missing, failed };
   }
 
-  async #tell(done: string | null, trouble: string | null, { canHide }: { canHide: boolean }): Promise<void> {
+  /** Does not wait for the answers to its notifications. */
+  #tell(done: string | null, trouble: string | null, { canHide }: { canHide: boolean }): void {
     if (trouble !== null) {
-      await this.#reporter.warn(done === null ? trouble : `${done} ${trouble}`);
+      this.#reporter.warn(done === null ? trouble : `${done} ${trouble}`);
     } else if (done !== null && (!canHide || this.#memory.get(retryHintHiddenKey) === true)) {
-      window.setStatusBarMessage(`$(check) ${done.replaceAll("$(", "$\u200b(")}`, 5000);
+      window.setStatusBarMessage(done, 5000);
     } else if (done !== null) {
       const hide = "Don't Show Again";
-      if ((await window.showInformationMessage(done, hide)) === hide)
-        await this.#memory.update(retryHintHiddenKey, true);
+      void window.showInformationMessage(done, hide).then(async (choice) => {
+        if (choice === hide) await this.#memory.update(retryHintHiddenKey, true);
+      });
     }
   }
 }

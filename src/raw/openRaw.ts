@@ -31,7 +31,7 @@ export class RawFiles {
         await this.#openFile(Uri.file(location.file), location.lineNumber);
       }
     } catch (error) {
-      await this.#reporter.failure("open the raw storage file", error);
+      this.#reporter.failure("open the raw storage file", error);
     }
   }
 
@@ -49,7 +49,7 @@ export class RawFiles {
         await this.#openFile(uri, 1);
       }
     } catch (error) {
-      await this.#reporter.failure(`open ${uri.fsPath}`, error);
+      this.#reporter.failure(`open ${uri.fsPath}`, error);
     }
   }
 

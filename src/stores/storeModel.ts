@@ -23,6 +23,7 @@ const initialStatus: StoreStatus = {
   damage: { lines: 0, bytes: 0, tornTailBytes: 0 },
   readOnly: null,
   otherVersions: [],
+  networkFileSystem: null,
   problem: null,
 };
 

@@ -67,7 +67,7 @@ export class WorkspaceStores implements Disposable {
     try {
       await this.#registry.setStores(stores);
     } catch (error) {
-      await this.#reporter.failureOnce("open the stores", error);
+      this.#reporter.failureOnce("open the stores", error);
     }
     this.#looked.fire(undefined);
     for (const problem of problems) void this.#showProblem(problem);
@@ -79,7 +79,7 @@ export class WorkspaceStores implements Disposable {
     try {
       return { folder: named, setting, discovered: await this.#service.discover(folder.uri.fsPath) };
     } catch (error) {
-      void this.#reporter.failureOnce(`look for stores in ${folder.uri.fsPath}`, error);
+      this.#reporter.failureOnce(`look for stores in ${folder.uri.fsPath}`, error);
       return { folder: named, setting, discovered: [] };
     }
   }

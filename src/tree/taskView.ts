@@ -65,7 +65,7 @@ export class TaskView implements Disposable {
     if (this.view.badge?.value !== state.badge?.value) this.view.badge = state.badge;
     setContext(ContextKey.situation, state.situation);
     setContext(ContextKey.storeCount, this.#registry.stores.length);
-    setContext(ContextKey.hasTasks, state.taskCount > 0);
+    setContext(ContextKey.hasChangeableTasks, state.hasChangeableTasks);
     this.#showReading(!this.#stores.looked || this.#registry.stores.some((store) => store.status.phase === "indexing"));
     this.tree.refresh();
   }

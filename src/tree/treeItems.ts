@@ -14,6 +14,7 @@ import {
 } from "../text/labels";
 import { absoluteTime, relativeTime } from "../text/times";
 import { nodeId, pageSize, type TreeNode } from "./nodes";
+import { storeWarnings } from "./viewState";
 
 const warningIcon = new ThemeIcon("warning", new ThemeColor("list.warningForeground"));
 const errorIcon = new ThemeIcon("error", new ThemeColor("list.errorForeground"));
@@ -180,13 +181,14 @@ function taskTooltip(task: TaskSummary, now: number): MarkdownString {
   return text;
 }
 
-function storeTooltip({ description, status }: StoreModel): MarkdownString {
+function storeTooltip(store: StoreModel): MarkdownString {
+  const { description } = store;
   const facts: [string, string][] = [
     ["Directory", description.target.path],
     ["Prefix", description.target.prefix],
     ["Found by", description.source],
   ];
-  if (status.readOnly !== null) facts.push(["Read-only", status.readOnly]);
+  for (const warning of storeWarnings(store)) facts.push(["", warning]);
   if (description.target.backend === "nil") {
     facts.push(["", "The application is configured with “config.deferred.backend = nil” and keeps no tasks."]);
   }

@@ -18,7 +18,8 @@ export interface ViewState {
   /** The line above the tree; empty for none. */
   readonly message: string;
   readonly badge: { readonly value: number; readonly tooltip: string } | undefined;
-  readonly taskCount: number;
+  /** Whether "all" means anything: some store has tasks and can be changed. */
+  readonly hasChangeableTasks: boolean;
 }
 
 /** What the view says besides its items. */
@@ -28,7 +29,7 @@ export function viewState(input: ViewInput): ViewState {
     situation: situation(input),
     message: message(input),
     badge: taskCount === 0 ? undefined : { value: taskCount, tooltip: counted(taskCount, "dead task") },
-    taskCount,
+    hasChangeableTasks: input.stores.some((store) => store.taskCount > 0 && store.status.readOnly === null),
   };
 }
 
@@ -58,9 +59,22 @@ function isBare(store: StoreModel): boolean {
 function message({ trusted, stores }: ViewInput): string {
   if (stores.length === 0) return "";
   if (!trusted) return "Restricted Mode: dead tasks can be read. Trust this workspace to retry or delete them.";
-  const readOnly = stores.filter((store) => store.status.readOnly !== null);
-  const [first] = readOnly;
-  if (first === undefined) return "";
-  if (stores.length === 1) return `Read-only: ${first.status.readOnly ?? ""}`;
-  return `${formatCount(readOnly.length)} of ${formatCount(stores.length)} stores are read-only; their tooltips say why.`;
+  const [only] = stores;
+  if (stores.length === 1 && only !== undefined) return storeWarnings(only).join(" ");
+  const warned = stores.filter((store) => storeWarnings(store).length > 0).length;
+  if (warned === 0) return "";
+  return `${formatCount(warned)} of ${formatCount(stores.length)} stores need attention; their tooltips say why.`;
+}
+
+/** What holds for a whole store and its tasks do not show. */
+export function storeWarnings({ status }: StoreModel): string[] {
+  const warnings: string[] = [];
+  if (status.readOnly !== null) warnings.push(`Read-only: ${status.readOnly}`);
+  if (status.networkFileSystem !== null) {
+    const name = status.networkFileSystem;
+    warnings.push(
+      `On a network file system (${name}): locks and renames may not hold there, so tasks can get lost or run twice.`,
+    );
+  }
+  return warnings;
 }

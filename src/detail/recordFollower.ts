@@ -1,0 +1,203 @@
+import type { DetailOptions, RecordDetail } from "../service/protocol";
+import type { StoreService } from "../service/storeService";
+import type { Departure } from "../actions/taskActions";
+import { Emitter, type Disposable } from "../stores/emitter";
+import type { StoreModel } from "../stores/storeModel";
+import type { StoreChange, StoreRegistry } from "../stores/storeRegistry";
+import { shownId } from "../text/labels";
+import { absoluteTime } from "../text/times";
+import type { DetailState, Notice, PaneReference } from "./protocol";
+import { bareState, detailState, type ResolvedFrame } from "./taskState";
+
+/** What the follower needs of the editor. */
+export interface FollowerHost {
+  readonly service: Pick<StoreService, "detail">;
+  readonly registry: Pick<StoreRegistry, "find" | "stores" | "onDidChange" | "onDidChangeStores">;
+  /** Whether the look for stores has ended, so that one that is not open will not be soon. */
+  looked(): boolean;
+  trusted(): boolean;
+  options(): Pick<DetailOptions, "maskedNames">;
+  resolveFrames(backtrace: readonly string[], store: StoreModel): Promise<readonly ResolvedFrame[]>;
+}
+
+type PresentDetail = Exclude<RecordDetail, { kind: "gone" }>;
+
+/** Follows one record: reads it, reads it again when it changes, and says so when it goes, keeping what was known of it. */
+export class RecordFollower implements Disposable {
+  readonly #host: FollowerHost;
+  readonly #changed = new Emitter<DetailState>();
+  readonly #subscriptions: Disposable[];
+  #reference: PaneReference;
+  #state: DetailState;
+  #stateText = "";
+  #detail: PresentDetail | null = null;
+  #frames: readonly ResolvedFrame[] = [];
+  #present = false;
+  #notice: Notice | null = null;
+  #revealed = false;
+  #round = 0;
+
+  readonly onDidChange = this.#changed.event;
+
+  constructor(host: FollowerHost, reference: PaneReference) {
+    this.#host = host;
+    this.#reference = reference;
+    this.#state = this.#reading();
+    this.#subscriptions = [
+      host.registry.onDidChange((change) => {
+        this.#storeChanged(change);
+      }),
+      host.registry.onDidChangeStores(() => {
+        void this.reload();
+      }),
+    ];
+  }
+
+  /** The last complete state. Its `reference` says whose it is: right after `follow` it may still be the former record's. */
+  get state(): DetailState {
+    return this.#state;
+  }
+
+  /** The file and line that a frame of the state's backtrace opens; null for none. */
+  frame(index: number): { readonly file: string; readonly line: number } | null {
+    const resolved = this.#frames[index];
+    if (resolved === undefined || resolved.file === null) return null;
+    return { file: resolved.file, line: resolved.frame.line };
+  }
+
+  async follow(reference: PaneReference): Promise<void> {
+    this.#reference = reference;
+    this.#detail = null;
+    this.#frames = [];
+    this.#present = false;
+    this.#notice = null;
+    this.#revealed = false;
+    await this.reload();
+  }
+
+  async setSecrets(shown: boolean): Promise<void> {
+    this.#revealed = shown;
+    await this.reload();
+  }
+
+  /** We took records out ourselves, and so know what became of them. */
+  departed({ storeKey, ids, by }: Departure): void {
+    if (storeKey !== this.#reference.storeKey || !ids.includes(this.#reference.id)) return;
+    const text =
+      by === "retry" ? "You retried this task. It runs when a Rage worker next starts." : "You deleted this record.";
+    this.#gone({ tone: "gone", text });
+  }
+
+  /** Reads the record again. */
+  async reload(): Promise<void> {
+    const round = ++this.#round;
+    const store = this.#store();
+    if (store === undefined) {
+      const text = "The store of this task is not open. Open its folder, or name it in the setting deadTasks.stores.";
+      this.#set(this.#host.looked() ? this.#bare({ tone: "warning", text }) : this.#reading());
+      return;
+    }
+    try {
+      const options = { reveal: this.#revealed, maskedNames: this.#host.options().maskedNames };
+      const detail = await this.#host.service.detail(store.key, this.#reference.id, options);
+      if (round !== this.#round) return;
+      if (detail.kind === "gone") {
+        if (store.wasReady) this.#gone();
+        else this.#set(this.#reading());
+        return;
+      }
+      const frames = detail.kind === "task" ? await this.#host.resolveFrames(detail.task.backtrace, store) : [];
+      // The record may have gone, or another be wanted, while files were looked for.
+      if (round !== this.#round) return;
+      this.#notice = diedAgain(this.#detail, detail);
+      this.#detail = detail;
+      this.#frames = frames;
+      this.#present = true;
+      this.#show();
+    } catch (error) {
+      if (round !== this.#round) return;
+      const text = `This record could not be read: ${error instanceof Error ? error.message : String(error)}`;
+      this.#notice = { tone: "warning", text };
+      if (this.#detail === null) this.#set(this.#bare(this.#notice));
+      else this.#show();
+    }
+  }
+
+  #storeChanged({ store, update }: StoreChange): void {
+    const { storeKey, id } = this.#reference;
+    if (store.key !== storeKey) return;
+    if (update.type === "gone") {
+      if (update.ids.includes(id)) this.#gone();
+    } else if (update.type === "tasks") {
+      if (update.tasks.some((task) => task.id === id)) void this.reload();
+    } else if (this.#detail === null && this.#notice?.tone !== "gone") {
+      void this.reload();
+    } else if (this.#detail?.kind === "unreadable" && this.#present && !store.isUnreadable(id)) {
+      void this.reload();
+    } else if (this.#detail !== null) {
+      this.#show();
+    }
+  }
+
+  #gone(notice?: Notice): void {
+    this.#round++; // whatever is still being read is out of date
+    const before = this.#notice?.tone === "gone" ? this.#notice : null;
+    const text = "This task is no longer among the dead. It was retried or deleted elsewhere.";
+    this.#notice = notice ?? before ?? { tone: "gone", text };
+    this.#present = false;
+    if (this.#detail === null) this.#set(this.#bare(this.#notice));
+    else this.#show();
+  }
+
+  #show(): void {
+    const store = this.#store();
+    if (this.#detail === null) return;
+    const surroundings = {
+      reference: this.#reference,
+      storeName: store !== undefined && this.#host.registry.stores.length > 1 ? store.name : null,
+      present: this.#present,
+      unchangeable: this.#unchangeable(store),
+      notice: this.#notice,
+      revealed: this.#revealed,
+    };
+    this.#set(detailState(this.#detail, this.#frames, surroundings));
+  }
+
+  #unchangeable(store: StoreModel | undefined): string | null {
+    if (!this.#host.trusted()) return "Restricted Mode: trust this workspace to retry or delete the task.";
+    const reason = store?.status.readOnly ?? null;
+    return reason === null ? null : `Read-only: ${reason}`;
+  }
+
+  #store(): StoreModel | undefined {
+    return this.#host.registry.find(this.#reference.storeKey);
+  }
+
+  #reading(): DetailState {
+    return this.#bare({ tone: "info", text: "Reading the task…" });
+  }
+
+  #bare(notice: Notice): DetailState {
+    return bareState(this.#reference, `Dead task ${shownId(this.#reference.id)}`, notice);
+  }
+
+  /** Stores report often; only what would look different is news. */
+  #set(state: DetailState): void {
+    const text = JSON.stringify(state);
+    if (text === this.#stateText) return;
+    this.#state = state;
+    this.#stateText = text;
+    this.#changed.fire(state);
+  }
+
+  dispose(): void {
+    this.#round++;
+    for (const subscription of this.#subscriptions) subscription.dispose();
+    this.#changed.dispose();
+  }
+}
+
+function diedAgain(before: PresentDetail | null, after: PresentDetail): Notice | null {
+  if (before?.kind !== "task" || after.kind !== "task" || before.task.failedAt === after.task.failedAt) return null;
+  return { tone: "info", text: `This task died again at ${absoluteTime(after.task.failedAt)}.` };
+}

@@ -1,0 +1,45 @@
+import { Uri, type ExtensionContext } from "vscode";
+import { registerCommands } from "./actions/commands";
+import { TaskActions } from "./actions/taskActions";
+import { DetailPane } from "./detail/detailPane";
+import { RawFiles } from "./raw/openRaw";
+import { RawRecords } from "./raw/rawRecords";
+import { Reporter } from "./reporter";
+import { startStoreService } from "./service/client";
+import { StoreRegistry } from "./stores/storeRegistry";
+import { WorkspaceStores } from "./stores/workspaceStores";
+import { TaskView } from "./tree/taskView";
+
+/** What the extension offers to its own host tests. No promise to other extensions. */
+export interface Testing {
+  readonly registry: StoreRegistry;
+  readonly stores: WorkspaceStores;
+  readonly view: TaskView;
+}
+
+export function activate(context: ExtensionContext): Testing {
+  const reporter = new Reporter();
+  const workerPath = Uri.joinPath(context.extensionUri, "dist", "worker.js").fsPath;
+  const service = startStoreService(workerPath, (level, text) => {
+    reporter.log(level, text);
+  });
+  const registry = new StoreRegistry(service);
+  const stores = new WorkspaceStores(service, registry, reporter);
+  const view = new TaskView(registry, stores);
+  const actions = new TaskActions(service, reporter, context.globalState);
+  const rawFiles = new RawFiles(service, reporter);
+  const pane = new DetailPane({ context, service, registry, stores, actions, rawFiles, reporter });
+  context.subscriptions.push(
+    reporter,
+    service,
+    registry,
+    stores,
+    view,
+    pane,
+    new RawRecords(service),
+    ...registerCommands({ registry, stores, view, pane, actions, rawFiles, reporter }),
+  );
+  // Not awaited: activation must not wait for the disk.
+  void stores.look();
+  return { registry, stores, view };
+}
