@@ -1,16 +1,25 @@
-// Types, lint and format, side by side: the three are independent and each is mostly waiting for one core.
+// Types, lint and format, side by side: they are independent of one another.
 import { spawn } from "node:child_process";
+import { packageScript, root } from "./lib/steps.mjs";
 
+/** @type {readonly (readonly [name: string, script: string, args: readonly string[]])[]} */
 const checks = [
-  ["types", "tsc", ["-p", "."]],
-  ["webview types", "tsc", ["-p", "src/detail/webview"]],
-  ["lint", "eslint", ["--max-warnings", "0", "--cache", "--cache-location", "out/eslintcache", "."]],
-  ["format", "prettier", ["--check", "--log-level", "warn", "."]],
+  ["types", "typescript/bin/tsc", ["-p", "."]],
+  ["webview types", "typescript/bin/tsc", ["-p", "src/detail/webview"]],
+  ["lint", "eslint/bin/eslint.js", ["--max-warnings", "0", "."]],
+  ["format", "prettier/bin/prettier.cjs", ["--check", "--log-level", "warn", "."]],
 ];
 
-function run([name, command, args]) {
+/**
+ * @param {(typeof checks)[number]} check
+ * @returns {Promise<{ name: string, ok: boolean, output: string }>}
+ */
+function run([name, script, args]) {
   return new Promise((resolve) => {
-    const child = spawn(command, args, { stdio: ["ignore", "pipe", "pipe"], shell: process.platform === "win32" });
+    const child = spawn(process.execPath, [packageScript(script), ...args], {
+      cwd: root,
+      stdio: ["ignore", "pipe", "pipe"],
+    });
     let output = "";
     child.stdout.on("data", (data) => (output += data));
     child.stderr.on("data", (data) => (output += data));

@@ -1,0 +1,170 @@
+import assert from "node:assert/strict";
+import { mkdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { Browser, FrameLocator, Locator, Page } from "playwright-core";
+import { launchBrowser } from "../../scripts/lib/browser.mjs";
+import { startServer, type Server } from "../../scripts/lib/server.mjs";
+import { root } from "../../scripts/lib/steps.mjs";
+import { emptyFolder, filledDemo, type Workspace } from "../../scripts/lib/workspaces.mjs";
+
+export interface WorkbenchOptions {
+  /** What the window opens. Default: a copy of the filled demo application. */
+  readonly workspace?: "demo" | "empty";
+  /** Default: true. False opens the folder in Restricted Mode. */
+  readonly trusted?: boolean;
+  /** Machine settings. */
+  readonly settings?: Record<string, unknown>;
+}
+
+interface Manifest {
+  readonly contributes: { readonly viewsContainers: { readonly activitybar: readonly { readonly title: string }[] } };
+}
+
+function fromEnvironment(name: string): string {
+  const value = process.env[name];
+  assert.ok(value, "Page tests need the packaged extension: run them with `npm run test:page -- PART_OF_A_FILE_NAME`.");
+  return value;
+}
+
+/** A VS Code window in Chromium, 1280 by 800, with the packaged extension, on a workspace of its own that tests may change. */
+export class Workbench {
+  private constructor(
+    private readonly server: Server,
+    private readonly workspace: Workspace,
+    private readonly browser: Browser,
+    readonly page: Page,
+    /** What the page and its webviews reported as errors, such as breaches of a content security policy. */
+    readonly consoleErrors: readonly string[],
+  ) {}
+
+  static async open(options: WorkbenchOptions = {}): Promise<Workbench> {
+    const { workspace: kind = "demo", trusted = true, settings = {} } = options;
+    const extensionsDirectory = fromEnvironment("DEAD_TASKS_EXTENSIONS");
+    const workspace = kind === "demo" ? await filledDemo() : emptyFolder();
+    const server = await startServer({ extensionsDirectory, trusted, settings });
+    try {
+      const browser = await launchBrowser();
+      const page = await browser.newPage({ viewport: { width: 1280, height: 800 } });
+      const errors: string[] = [];
+      page.on("console", (message) => {
+        if (message.type() === "error") errors.push(message.text());
+      });
+      page.on("pageerror", (error) => errors.push(String(error)));
+      await page.goto(server.address(workspace.folder));
+      await page.locator(".monaco-workbench .part.statusbar").waitFor({ timeout: 30_000 });
+      return new Workbench(server, workspace, browser, page, errors);
+    } catch (error) {
+      await server.stop();
+      throw error;
+    }
+  }
+
+  /** The opened folder, absolute. */
+  get folder(): string {
+    return this.workspace.folder;
+  }
+
+  /** Shows the extension's view container and waits for what it lists or says. */
+  async openView(): Promise<void> {
+    const manifest = JSON.parse(await readFile(join(root, "package.json"), "utf8")) as Manifest;
+    const title = manifest.contributes.viewsContainers.activitybar[0]!.title;
+    const icon = this.page.locator(".part.activitybar").getByRole("tab", { name: title });
+    if ((await icon.getAttribute("aria-selected")) !== "true") await icon.click();
+    const shown = this.sideBar.locator('[role="treeitem"], .welcome-view-content, .message').filter({ visible: true });
+    await shown.first().waitFor({ timeout: 30_000 });
+  }
+
+  get sideBar(): Locator {
+    return this.page.locator(".part.sidebar");
+  }
+
+  /** The rows of the view that are in the page: VS Code renders those in sight. */
+  get rows(): Locator {
+    return this.sideBar.locator('[role="treeitem"]');
+  }
+
+  row(text: string | RegExp): Locator {
+    return this.rows.filter({ hasText: text });
+  }
+
+  /** Right-clicks a row and picks an entry of its menu. */
+  async pickFromMenu(row: Locator, entry: string | RegExp): Promise<void> {
+    await row.click({ button: "right" });
+    await this.page.locator(".monaco-menu").getByRole("menuitem", { name: entry }).click();
+  }
+
+  /** A modal dialogue of VS Code. */
+  get dialog(): Locator {
+    return this.page.locator(".monaco-dialog-box");
+  }
+
+  notification(text: string | RegExp): Locator {
+    return this.page.locator(".notification-toast").filter({ hasText: text });
+  }
+
+  /** The document of the webview that is in sight. */
+  get webview(): FrameLocator {
+    return this.page.locator("iframe.webview.ready:visible").first().contentFrame().frameLocator("#active-frame");
+  }
+
+  /** Runs a command from the palette by its whole title. */
+  async runCommand(title: string): Promise<void> {
+    await this.page.keyboard.press("F1");
+    const palette = this.page.locator(".quick-input-widget");
+    await palette.locator("input").fill(`>${title}`);
+    await palette.locator(".monaco-list-row").filter({ hasText: title }).first().click();
+  }
+
+  /** Applies settings to the running window: `workbench.colorTheme`, for one. Settings that are left out go back to default. */
+  async applySettings(settings: Record<string, unknown>): Promise<void> {
+    await this.server.applySettings(settings);
+  }
+
+  async setTheme(name: "light" | "dark" | "high contrast"): Promise<void> {
+    const [theme, base] = {
+      light: ["Default Light Modern", "vs"],
+      dark: ["Default Dark Modern", "vs-dark"],
+      "high contrast": ["Default High Contrast", "hc-black"],
+    }[name] as [string, string];
+    await this.applySettings({ "workbench.colorTheme": theme });
+    await this.page.locator(`.monaco-workbench.${base}`).waitFor();
+  }
+
+  /** Keeps a picture of the whole window as `out/screenshots/NAME.png`. */
+  async screenshot(name: string): Promise<void> {
+    const directory = fromEnvironment("DEAD_TASKS_SCREENSHOTS");
+    await mkdir(directory, { recursive: true });
+    await this.page.screenshot({ path: join(directory, `${name}.png`) });
+  }
+
+  async close(): Promise<void> {
+    await this.browser.close();
+    await this.server.stop();
+    await this.workspace.remove();
+  }
+}
+
+/**
+ * One window for the surrounding `describe`, opened before its first test and closed after its last. A failed test leaves
+ * a picture `failed TITLE.png`.
+ */
+export function useWorkbench(options?: WorkbenchOptions): () => Workbench {
+  let workbench: Workbench | null = null;
+  before(async function () {
+    this.timeout(90_000);
+    workbench = await Workbench.open(options);
+  });
+  afterEach(async function () {
+    const test = this.currentTest;
+    if (workbench === null || test?.state !== "failed") return;
+    await workbench.screenshot(`failed ${test.fullTitle().replace(/[^\w ]+/g, "-")}`);
+  });
+  after(async () => {
+    await workbench?.close();
+    workbench = null;
+  });
+  return () => {
+    assert.ok(workbench, "The window is there from the first test of this describe to its last.");
+    return workbench;
+  };
+}
