@@ -49,15 +49,15 @@ function interpolates(byte: number | undefined): boolean {
 export function dumpString(bytes: Uint8Array): Uint8Array {
   let length = 2;
   for (let index = 0; index < bytes.length; index++) {
-    const byte = bytes[index] as number;
-    length += WIDTHS[byte] as number;
+    const byte = bytes[index] ?? 0;
+    length += WIDTHS[byte] ?? 0;
     if (byte === HASH && interpolates(bytes[index + 1])) length++;
   }
   const output = Buffer.allocUnsafe(length);
   output[0] = QUOTE;
   let at = 1;
   for (let index = 0; index < bytes.length; index++) {
-    const byte = bytes[index] as number;
+    const byte = bytes[index] ?? 0;
     const width = WIDTHS[byte];
     if (width === 1) {
       if (byte === HASH && interpolates(bytes[index + 1])) output[at++] = BACKSLASH;
@@ -65,11 +65,11 @@ export function dumpString(bytes: Uint8Array): Uint8Array {
     } else {
       output[at++] = BACKSLASH;
       if (width === 2) {
-        output[at++] = LETTERS[byte] as number;
+        output[at++] = LETTERS[byte] ?? 0;
       } else {
         output[at++] = HEX_MARK;
-        output[at++] = HEX_DIGITS[byte >> 4] as number;
-        output[at++] = HEX_DIGITS[byte & 15] as number;
+        output[at++] = HEX_DIGITS[byte >> 4] ?? 0;
+        output[at++] = HEX_DIGITS[byte & 15] ?? 0;
       }
     }
   }
@@ -91,17 +91,17 @@ export function undumpString(ascii: Uint8Array): Uint8Array {
   let length = 0;
   let at = 1;
   while (at <= last) {
-    const byte = ascii[at] as number;
+    const byte = ascii[at] ?? 0;
     if (byte === BACKSLASH) {
       const letter = ascii[at + 1];
       if (letter === HEX_MARK) {
-        const high = HEX_VALUES[ascii[at + 2] ?? 0] as number;
-        const low = HEX_VALUES[ascii[at + 3] ?? 0] as number;
+        const high = HEX_VALUES[ascii[at + 2] ?? 0] ?? 255;
+        const low = HEX_VALUES[ascii[at + 3] ?? 0] ?? 255;
         if (high > 15 || low > 15) throw invalid("an escape \\x lacks its two hexadecimal digits", at);
         output[length++] = high * 16 + low;
         at += 4;
       } else {
-        const escaped = letter === undefined ? 0 : (ESCAPED[letter] as number);
+        const escaped = letter === undefined ? 0 : (ESCAPED[letter] ?? 0);
         if (escaped === 0) throw invalid("an escape that Ruby's String#dump never writes", at);
         output[length++] = escaped;
         at += 2;

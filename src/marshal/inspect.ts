@@ -1,8 +1,232 @@
-import type { RubyValue } from "./values";
+import { encodingOf, latin1Of, textOf } from "./encodings";
+import { exceptionMessage, rangeOf, setOf } from "./known";
+import { inspectComplex, inspectFloat, inspectRational } from "./numbers";
+import { inspectMemberName, inspectRegexp, inspectSymbol, inspectSymbolKey, quote, quoteString } from "./strings";
+import { dateOf, inspectDate, inspectTime, timeOf } from "./times";
+import type {
+  InstanceVariable,
+  RubyHash,
+  RubyObject,
+  RubyStruct,
+  RubySymbol,
+  RubyUserDefined,
+  RubyUserMarshal,
+  RubyValue,
+} from "./values";
+
 export interface InspectOptions {
+  /** Characters (UTF-16 units) of the text. A longer one is cut and ends in `…`. The default is 4,000,000. */
   readonly maxLength?: number;
+  /**
+   * Whether to print `[FILTERED]` in place of a value. Asked with the text of a hash's key (a String or a Symbol), the name of a
+   * struct's member, or that of an instance variable, `@` included. The bytes of an object with a `_dump` of its own have no names
+   * and are not asked about.
+   */
   readonly isMasked?: (name: string) => boolean;
 }
-export function inspect(value: RubyValue, _options?: InspectOptions): string {
-  return value.type;
+
+/** What stands in place of a masked value. */
+export const MASK = "[FILTERED]";
+
+const DEFAULT_MAX_LENGTH = 4_000_000;
+
+/**
+ * The value as `inspect` of Ruby 3.4 prints it under UTF-8, with these differences: objects have no address; no class is
+ * loaded, so a class's own `inspect` is not known and its instances print by their parts; an object with a
+ * `marshal_dump` or a `_dump` prints as `#<Token {v: "t"}>` or `#<Blob "bytes">`, its content being what the methods returned; an
+ * instance of `Data` prints as the struct that it is in the stream. Never fails: depth costs no stack, and
+ * what grows beyond any use is cut.
+ */
+export function inspect(value: RubyValue, options: InspectOptions = {}): string {
+  return new Inspector(options).text(value);
+}
+
+/** The end of a container: from here on it can be printed again. */
+class End {
+  constructor(readonly value: RubyValue) {}
+}
+type Piece = string | RubyValue | End;
+
+class Inspector {
+  readonly #maxLength: number;
+  readonly #isMasked: ((name: string) => boolean) | null;
+  #text = "";
+  /** The containers around the place where we are. One that is met again within itself is cut. */
+  readonly #open = new Set<RubyValue>();
+
+  constructor({ maxLength = DEFAULT_MAX_LENGTH, isMasked }: InspectOptions) {
+    this.#maxLength = Math.max(1, maxLength);
+    this.#isMasked = isMasked ?? null;
+  }
+
+  text(value: RubyValue): string {
+    // Last in, first out: the pieces of a value are put on it in reverse.
+    const stack: Piece[] = [value];
+    for (let piece = stack.pop(); piece !== undefined; piece = stack.pop()) {
+      if (typeof piece === "string") this.#text += piece;
+      else if (piece instanceof End) this.#open.delete(piece.value);
+      else {
+        const pieces = this.#pieces(piece);
+        if (typeof pieces === "string") this.#text += pieces;
+        else for (const part of pieces.toReversed()) stack.push(part);
+      }
+      if (this.#text.length > this.#maxLength) return this.#cut();
+    }
+    return this.#text;
+  }
+
+  #cut(): string {
+    const end = this.#maxLength - 1;
+    const last = this.#text.charCodeAt(end - 1);
+    const splitsPair = last >= 0xd800 && last <= 0xdbff;
+    return `${this.#text.slice(0, splitsPair ? end - 1 : end)}…`;
+  }
+
+  /** Characters, and so values too, that can still be shown: each prints as one at least. */
+  get #room(): number {
+    return this.#maxLength - this.#text.length + 1;
+  }
+
+  #pieces(value: RubyValue): string | readonly Piece[] {
+    switch (value.type) {
+      case "nil":
+        return "nil";
+      case "boolean":
+        return value.value ? "true" : "false";
+      case "integer":
+        return value.value.toString();
+      case "float":
+        return inspectFloat(value.value);
+      case "symbol":
+        return inspectSymbol(value, this.#room);
+      case "string":
+        return quoteString(value, this.#room);
+      case "regexp":
+        return inspectRegexp(value, this.#room);
+      case "module":
+        return textOf(value.name);
+      case "array":
+        return this.#within(value, "[...]", () => [
+          "[",
+          ...this.#separated(value.elements, (element) => [element]),
+          "]",
+        ]);
+      case "hash":
+        return this.#hash(value);
+      case "struct":
+        return this.#struct(value);
+      case "object":
+        return this.#object(value);
+      case "user-defined":
+        return this.#userDefined(value);
+      case "user-marshal":
+        return this.#userMarshal(value);
+    }
+  }
+
+  /** Pieces of a container, or `cycle` where it stands within itself. */
+  #within(value: RubyValue, cycle: string, pieces: () => readonly Piece[]): string | readonly Piece[] {
+    if (this.#open.has(value)) return cycle;
+    this.#open.add(value);
+    return [...pieces(), new End(value)];
+  }
+
+  #separated<Item>(items: readonly Item[], pieces: (item: Item) => readonly Piece[]): Piece[] {
+    const shown = items.length > this.#room ? items.slice(0, this.#room) : items;
+    return shown.flatMap((item, index) => (index === 0 ? pieces(item) : [", ", ...pieces(item)]));
+  }
+
+  #hash(hash: RubyHash): string | readonly Piece[] {
+    if (hash.entries.length === 0) return "{}";
+    return this.#within(hash, "{...}", () => [
+      "{",
+      ...this.#separated(hash.entries, ([key, value]) => {
+        const shown = this.#masked(key, value);
+        return key.type === "symbol" ? [inspectSymbolKey(key, this.#room), shown] : [key, " => ", shown];
+      }),
+      "}",
+    ]);
+  }
+
+  #masked(name: RubyValue, value: RubyValue): Piece {
+    if (this.#isMasked === null || (name.type !== "symbol" && name.type !== "string")) return value;
+    return this.#isMasked(textOf(name.bytes)) ? MASK : value;
+  }
+
+  #struct(struct: RubyStruct): string | readonly Piece[] {
+    const opening = `#<struct ${textOf(struct.className.bytes)}`;
+    return this.#within(struct, `${opening}:...>`, () => [
+      `${opening} `,
+      ...this.#separated(struct.members, ({ name, value }) => [
+        `${inspectMemberName(name, this.#room)}=`,
+        this.#masked(name, value),
+      ]),
+      ">",
+    ]);
+  }
+
+  #object(object: RubyObject): string | readonly Piece[] {
+    const className = textOf(object.className.bytes);
+    const range = rangeOf(object);
+    if (range) {
+      const dots = range.excludesEnd ? "..." : "..";
+      const isEmpty = range.begin.type === "nil" && range.end.type === "nil";
+      return this.#within(object, `(... ${dots} ...)`, () => [
+        range.begin.type === "nil" && !isEmpty ? "" : range.begin,
+        dots,
+        range.end.type === "nil" && !isEmpty ? "" : range.end,
+      ]);
+    }
+    const set = setOf(object);
+    if (set) {
+      return this.#within(object, `#<${className}: {...}>`, () => [
+        `#<${className}: {`,
+        ...this.#separated(set.entries, ([element]) => [element]),
+        "}>",
+      ]);
+    }
+    const message = exceptionMessage(object, this.#room);
+    if (message !== null) {
+      if (message === "") return className;
+      return message.includes("\n")
+        ? `#<${className}:${quote(Buffer.from(message), "UTF-8")}>`
+        : `#<${className}: ${message}>`;
+    }
+    const variables = object.instanceVariables.filter(({ name }) => isShown(name));
+    return this.#within(object, `#<${className} ...>`, () => [
+      `#<${className}`,
+      ...(variables.length === 0 ? [] : [" "]),
+      ...this.#separated(variables, (variable) => this.#variable(variable)),
+      ">",
+    ]);
+  }
+
+  #variable({ name, value }: InstanceVariable): readonly Piece[] {
+    return [`${textOf(name.bytes)}=`, this.#masked(name, value)];
+  }
+
+  #userDefined(object: RubyUserDefined): string {
+    const className = textOf(object.className.bytes);
+    const time = timeOf(object);
+    if (time) return inspectTime(time);
+    if (className === "BigDecimal") {
+      const number = /^\d+:(-?[\w.+-]+)$/.exec(latin1Of(object.bytes.subarray(0, 4 * this.#room)))?.[1];
+      if (number !== undefined) return number;
+    }
+    return `#<${className} ${quote(object.bytes, encodingOf(object), this.#room)}>`;
+  }
+
+  #userMarshal(object: RubyUserMarshal): string | readonly Piece[] {
+    const known = inspectRational(object) ?? inspectComplex(object);
+    if (known !== null) return known;
+    const date = dateOf(object);
+    if (date) return inspectDate(date);
+    const className = textOf(object.className.bytes);
+    return this.#within(object, `#<${className} ...>`, () => [`#<${className} `, object.value, ">"]);
+  }
+}
+
+/** Names without `@` are Ruby's own and are not printed. */
+function isShown(name: RubySymbol): boolean {
+  return name.bytes[0] === 0x40;
 }

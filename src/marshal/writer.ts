@@ -45,13 +45,12 @@ class Writer {
 
   /** Writes `steps` from first to last, and whatever each one brings along before the next. */
   #run(steps: readonly Step[]): void {
-    const stack = [...steps].reverse();
+    const stack = steps.toReversed();
     for (let step = stack.pop(); step !== undefined; step = stack.pop()) {
       if (typeof step === "number") this.#long(step);
       else if (step instanceof Place) this.#register(step.value);
       else {
-        const following = this.#value(step);
-        for (let index = following.length - 1; index >= 0; index--) stack.push(following[index] as Step);
+        for (const following of this.#value(step).toReversed()) stack.push(following);
       }
     }
   }
