@@ -3,9 +3,9 @@ import { namesIn, type FileSystem } from "./fileSystem";
 import { storageVersion, type StoreNames } from "./naming";
 
 // `deferred-dead_tasks-0`, `deferred-dead_tasks.lock`, and a log such as `deferred-0-20261129-18690-obltbo`.
-const dataFilePattern = /^([^.].*-)dead_tasks-(\d+)$/;
-const lockFilePattern = /^([^.].*-)dead_tasks\.lock$/;
-const logPattern = new RegExp(`^([^.].*-)${storageVersion}-\\d{8}-\\d+-[0-9a-z]+$`);
+const dataFilePattern = /^((?!\.).*-)dead_tasks-(\d+)$/;
+const lockFilePattern = /^((?!\.).*-)dead_tasks\.lock$/;
+const logPattern = new RegExp(`^((?!\\.).*-)${storageVersion}-\\d{8}-\\d+-[0-9a-z]+$`);
 
 /** The prefixes of the stores in a storage directory, told by their files alone, in name order. */
 export function findStoresIn(fileSystem: FileSystem, directory: string): { readonly prefix: string }[] {

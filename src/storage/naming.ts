@@ -52,9 +52,9 @@ export function stagingName(prefix: string, purpose: "compaction" | "log", proce
 
 /** Whether a bare name is one of `stagingName`'s. Whoever holds the long lock may remove such a file as an orphan. */
 export function isStagingName(prefix: string, name: string): boolean {
-  return (
-    (name.startsWith(`.${prefix}compaction-`) || name.startsWith(`.${prefix}log-`)) && name.endsWith(stagingSuffix)
-  );
+  if (!name.startsWith(`.${prefix}`)) return false;
+  // The whole name, since another store's prefix can begin with this one's and `log-`.
+  return /^(compaction|log)-\d+-[0-9a-z]+\.staging$/.test(name.slice(prefix.length + 1));
 }
 
 /** Task ids are bytes in the file and strings everywhere else; a byte that is not UTF-8 becomes a lone surrogate. */
