@@ -84,7 +84,7 @@ export class RecordFollower implements Disposable {
   departed({ storeKey, ids, by }: Departure): void {
     if (storeKey !== this.#reference.storeKey || !ids.includes(this.#reference.id)) return;
     const text =
-      by === "retry" ? "You retried this task. It runs when a Rage worker next starts." : "You deleted this record.";
+      by === "retry" ? "You retried this task. It runs when a Rage worker next starts." : "You deleted this task.";
     this.#gone({ tone: "gone", text });
   }
 

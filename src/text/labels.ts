@@ -36,7 +36,8 @@ export function shownId(id: string): string {
 /** `PaymentError: gateway said 503`; only the class where there is no message. */
 export function errorLine(task: TaskSummary): string {
   const name = exceptionName(task.exceptionClass);
-  const message = oneLine(task.exceptionMessage);
+  // Short enough that what follows in a row, the time, is in sight where the side bar is wide.
+  const message = oneLine(task.exceptionMessage, 120);
   // Ruby's own default message is the class's name.
   return message === "" || message === name ? name : `${name}: ${message}`;
 }

@@ -14,6 +14,7 @@ export class TaskTree implements TreeDataProvider<TreeNode>, TreeInput, Disposab
   readonly #changed = new EventEmitter<undefined>();
   readonly #shown = new Map<string, number>();
   #timer: NodeJS.Timeout | null = null;
+  #pending = false;
 
   readonly onDidChangeTreeData = this.#changed.event;
 
@@ -39,11 +40,17 @@ export class TaskTree implements TreeDataProvider<TreeNode>, TreeInput, Disposab
     this.refresh();
   }
 
-  /** Has the tree drawn anew soon. */
+  /** Has the tree drawn anew: at once, or with the next turn where the last was just now. */
   refresh(): void {
-    this.#timer ??= setTimeout(() => {
+    if (this.#timer !== null) {
+      this.#pending = true;
+      return;
+    }
+    this.#pending = false;
+    this.#changed.fire(undefined);
+    this.#timer = setTimeout(() => {
       this.#timer = null;
-      this.#changed.fire(undefined);
+      if (this.#pending) this.refresh();
     }, refreshInterval);
   }
 
