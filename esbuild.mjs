@@ -20,11 +20,19 @@ const common = {
 };
 
 /**
- * koffi stays outside since it finds its native module beside its own files. Only the extension may leave `vscode` outside:
+ * koffi stays outside since it finds its native module beside its own files; even import() of it becomes require(), so that
+ * the package carries one of its two loaders. Only the extension may leave `vscode` outside:
  * a bundle that must run without an editor then fails to build as soon as anything in it imports the editor.
  * @type {esbuild.BuildOptions}
  */
-const node = { ...common, platform: "node", format: "cjs", target: "node20", external: ["koffi"] };
+const node = {
+  ...common,
+  platform: "node",
+  format: "cjs",
+  target: "node20",
+  supported: { "dynamic-import": false },
+  external: ["koffi"],
+};
 
 /** @type {esbuild.BuildOptions[]} */
 const bundles = [

@@ -87,10 +87,22 @@ export class Workbench {
     return this.rows.filter({ hasText: text });
   }
 
-  /** Right-clicks a row and picks an entry of its menu. */
-  async pickFromMenu(row: Locator, entry: string | RegExp): Promise<void> {
+  async openMenu(row: Locator): Promise<void> {
     await row.click({ button: "right" });
-    await this.page.locator(".monaco-menu").getByRole("menuitem", { name: entry }).click();
+    await this.page.locator(".monaco-menu").waitFor();
+  }
+
+  /** An entry of the menu that is open, by the start of its text or a pattern. */
+  menuItem(text: string | RegExp): Locator {
+    const name = typeof text === "string" ? new RegExp(`^${text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")}`) : text;
+    return this.page.locator(".monaco-menu").getByRole("menuitem", { name });
+  }
+
+  async pickFromMenu(row: Locator, text: string | RegExp): Promise<void> {
+    await this.openMenu(row);
+    await this.menuItem(text).hover();
+    await this.page.keyboard.press("Enter"); // A menu ignores the mouse for its first moments.
+    await this.page.locator(".monaco-menu").waitFor({ state: "detached" });
   }
 
   /** A modal dialogue of VS Code. */
