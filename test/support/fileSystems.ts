@@ -34,7 +34,7 @@ export function intercepted({ before, after, redirect = (path) => path }: Interc
     },
   ]);
   // Built from the real one's own members, so it has them all.
-  return Object.fromEntries(wrapped) as unknown as FileSystem;
+  return Object.fromEntries(wrapped) as FileSystem;
 }
 
 /** An error as Node throws it when the operating system refuses a call. */
