@@ -103,6 +103,15 @@ const CP949_PAIR: Shape = [
   ],
 ];
 
+const MULE_TAIL: Ranges = [[0xa0, 0xff]];
+const MULE: readonly Shape[] = [
+  [[[0x81, 0x8f]], MULE_TAIL],
+  [[[0x90, 0x99]], MULE_TAIL, MULE_TAIL],
+  [[[0x9a, 0x9b]], [[0xe0, 0xef]], MULE_TAIL],
+  [[[0x9c, 0x9c]], [[0xf0, 0xf4]], MULE_TAIL, MULE_TAIL],
+  [[[0x9d, 0x9d]], [[0xf5, 0xfe]], MULE_TAIL, MULE_TAIL],
+];
+
 /** Encodings of more than one byte a character, by upper-case name. Established with Ruby's `valid_encoding?`. */
 const MULTIBYTE = new Map<string, readonly Shape[]>([
   ...["SHIFT_JIS", "WINDOWS-31J", "CP932", "MACJAPANESE", "SJIS-DOCOMO", "SJIS-KDDI", "SJIS-SOFTBANK"].map(
@@ -111,6 +120,7 @@ const MULTIBYTE = new Map<string, readonly Shape[]>([
   ...["EUC-JP", "EUCJP-MS", "CP51932", "EUC-JIS-2004"].map((name) => [name, EUC_JP] as const),
   ...["GB2312", "GB12345", "EUC-KR"].map((name) => [name, EUC] as const),
   ...["BIG5", "CP950", "CP951", "BIG5-HKSCS", "BIG5-UAO"].map((name) => [name, BIG5] as const),
+  ...["EMACS-MULE", "STATELESS-ISO-2022-JP", "STATELESS-ISO-2022-JP-KDDI"].map((name) => [name, MULE] as const),
   ["GBK", [LONE_80, GBK_PAIR]],
   ["CP949", [LONE_80, CP949_PAIR]],
   ["GB18030", [GBK_PAIR, GB18030_FOUR]],
@@ -121,10 +131,10 @@ const MULTIBYTE = new Map<string, readonly Shape[]>([
 const DUMMY = /^(?:ISO-2022-JP(?:-2|-KDDI)?|CP5022[01]|UTF-7|IBM037)$/;
 
 /** How Ruby cuts text of the named encoding into characters. An unknown name is taken for single bytes. */
-export function characterSetOf(name: string, bytes: Uint8Array): CharacterSet {
+export function characterSetOf(name: string): CharacterSet {
   const upper = name.toUpperCase();
   if (upper === "UTF-8" || upper.startsWith("UTF8-") || upper === "CESU-8") return UTF_8;
-  if (upper.startsWith("UTF-16") || upper.startsWith("UTF-32")) return wideCharacterSet(upper, bytes);
+  if (upper.startsWith("UTF-16") || upper.startsWith("UTF-32")) return wideCharacterSet(upper);
   const shapes = MULTIBYTE.get(upper);
   if (shapes) return multibyteCharacterSet(shapes);
   return DUMMY.test(upper) ? DUMMY_BYTES : SINGLE_BYTES;
@@ -188,16 +198,16 @@ function multibyteCharacterSet(shapes: readonly Shape[]): CharacterSet {
   };
 }
 
-/** UTF-16 and UTF-32. A name without an end to it goes by the byte-order mark, as in Ruby, and else is not understood. */
-function wideCharacterSet(upper: string, bytes: Uint8Array): CharacterSet {
+/** Ruby compares as signed numbers, and so takes those with the top bit for characters, too. */
+function isUtf32Character(signed: number): boolean {
+  return signed <= 0x10ffff && !(signed < 0x10000 && ((signed >> 8) & 0xf8) === 0xd8);
+}
+
+/** UTF-16 and UTF-32, big-endian where the name does not say. */
+function wideCharacterSet(upper: string): CharacterSet {
   const wide = upper.startsWith("UTF-32");
   const unit = wide ? 4 : 2;
-  const mark = latin1Of(bytes.subarray(0, unit));
-  let little = upper.endsWith("LE");
-  if (!upper.endsWith("LE") && !upper.endsWith("BE")) {
-    if (mark === "\xff\xfe" || mark === "\xff\xfe\0\0") little = true;
-    else if (mark !== "\xfe\xff" && mark !== "\0\0\xfe\xff") return DUMMY_BYTES;
-  }
+  const little = upper.endsWith("LE");
   const unitAt = (source: Uint8Array, at: number): number => {
     let value = 0;
     for (let index = 0; index < unit; index++) {
@@ -210,7 +220,7 @@ function wideCharacterSet(upper: string, bytes: Uint8Array): CharacterSet {
     length(source, at) {
       if (at + unit > source.length) return 0;
       const first = unitAt(source, at);
-      if (wide) return first > 0x10ffff || (first >= 0xd800 && first <= 0xdfff) ? 0 : 4;
+      if (wide) return isUtf32Character(first | 0) ? 4 : 0;
       if (isSurrogate(first, 0xdc00)) return 0;
       if (!isSurrogate(first, 0xd800)) return 2;
       return at + 4 <= source.length && isSurrogate(unitAt(source, at + 2), 0xdc00) ? 4 : 0;

@@ -1,4 +1,266 @@
-import type { RubyValue } from "./values";
+import { encodingOf, isAscii, isEncodingVariable, latin1Of, textOf } from "./encodings";
+import { dumpString } from "./dump";
+import { rangeOf, setOf } from "./known";
+import { inspectFloat, inspectRational, pairOf } from "./numbers";
+import { inspectSymbol, inspectSymbolKey, quote, regexpLetters } from "./strings";
+import { dateOf, timeOf, zoneText, type TimeParts } from "./times";
+import type {
+  ObjectParts,
+  RubyFloat,
+  RubyModule,
+  RubyObject,
+  RubyRegexp,
+  RubyString,
+  RubySymbol,
+  RubyUserDefined,
+  RubyUserMarshal,
+  RubyValue,
+} from "./values";
+import { writeMarshal } from "./writer";
+
+/**
+ * An expression that evaluates to an equal value in a console of the application: a literal as one would type it, or
+ * `Marshal.load("…")` for what has none (objects, structs, subclasses of the core classes, hashes with a default, …), which
+ * needs the classes that the application has. Two references to one String become two Strings; a value with a cycle, or with two
+ * references to one array, hash or object, is loaded as a whole, so that they stay one.
+ */
 export function toRubyLiteral(value: RubyValue): string {
-  return value.type;
+  if (!isTree(value)) return marshalLoad(value);
+  let text = "";
+  // Last in, first out: the pieces of a value are put on it in reverse.
+  const stack: Piece[] = [value];
+  for (let piece = stack.pop(); piece !== undefined; piece = stack.pop()) {
+    if (typeof piece === "string") {
+      text += piece;
+      continue;
+    }
+    const pieces = literalOf(piece) ?? marshalLoad(piece);
+    if (typeof pieces === "string") text += pieces;
+    else for (const part of pieces.toReversed()) stack.push(part);
+  }
+  return text;
+}
+
+type Piece = string | RubyValue;
+/** What stands for a value in Ruby source; null where only loading it would do. */
+type Literal = string | readonly Piece[] | null;
+
+/** Ruby's parser has a stack of its own, and nobody reads a literal as deep as this. */
+const MAX_DEPTH = 100;
+
+function marshalLoad(value: RubyValue): string {
+  return `Marshal.load(${latin1Of(dumpString(writeMarshal(value)))})`;
+}
+
+/** Whether no object that can change is met twice, and none lies too deep to be written out. */
+function isTree(root: RubyValue): boolean {
+  const seen = new Set<RubyValue>();
+  const stack: (readonly [value: RubyValue, depth: number])[] = [[root, 0]];
+  for (let next = stack.pop(); next !== undefined; next = stack.pop()) {
+    const [value, depth] = next;
+    const children = childrenOf(value);
+    if (children.length === 0) continue;
+    if (seen.has(value) || depth > MAX_DEPTH) return false;
+    seen.add(value);
+    for (const child of children) stack.push([child, depth + 1]);
+  }
+  return true;
+}
+
+function childrenOf(value: RubyValue): readonly RubyValue[] {
+  switch (value.type) {
+    case "nil":
+    case "boolean":
+    case "symbol":
+    case "integer":
+    case "float":
+    case "regexp":
+    case "module":
+      return [];
+    case "string":
+    case "user-defined":
+      return value.instanceVariables
+        .filter((variable) => !isEncodingVariable(variable))
+        .map((variable) => variable.value);
+    default:
+  }
+  const variables = value.instanceVariables.map((variable) => variable.value);
+  switch (value.type) {
+    case "array":
+      return [...value.elements, ...variables];
+    case "hash":
+      return [...value.entries.flat(), ...(value.defaultValue ? [value.defaultValue] : []), ...variables];
+    case "struct":
+      return [...value.members.map((member) => member.value), ...variables];
+    case "object":
+      return [...variables, ...(value.wrapperVariables ?? []).map((variable) => variable.value)];
+    case "user-marshal":
+      return literalOf(value) === null ? [value.value, ...variables] : [];
+  }
+}
+
+function literalOf(value: RubyValue): Literal {
+  switch (value.type) {
+    case "nil":
+      return "nil";
+    case "boolean":
+      return value.value ? "true" : "false";
+    case "symbol":
+      return symbolLiteral(value) === null ? null : inspectSymbol(value);
+    default:
+  }
+  if (value.extendedBy.length > 0 || value.userClass) return null;
+  switch (value.type) {
+    case "string":
+      return stringLiteral(value);
+    case "regexp":
+      return regexpLiteral(value);
+    case "user-defined":
+      return userDefinedLiteral(value);
+    default:
+  }
+  if (value.instanceVariables.length > 0 && value.type !== "object") return null;
+  switch (value.type) {
+    case "integer":
+      return value.value.toString();
+    case "float":
+      return floatLiteral(value);
+    case "module":
+      return moduleLiteral(value);
+    case "array":
+      return ["[", ...separated(value.elements, (element) => [element]), "]"];
+    case "hash":
+      if (value.comparesByIdentity || value.defaultValue) return null;
+      return ["{", ...separated(value.entries, entryLiteral), "}"];
+    case "object":
+      return objectLiteral(value);
+    case "user-marshal":
+      return userMarshalLiteral(value);
+    case "struct":
+      return null;
+  }
+}
+
+function separated<Item>(items: readonly Item[], pieces: (item: Item) => readonly Piece[]): Piece[] {
+  return items.flatMap((item, index) => (index === 0 ? pieces(item) : [", ", ...pieces(item)]));
+}
+
+function entryLiteral([key, value]: readonly [RubyValue, RubyValue]): readonly Piece[] {
+  if (key.type === "symbol" && symbolLiteral(key) !== null) return [inspectSymbolKey(key), value];
+  return [key, " => ", value];
+}
+
+/** A symbol in the encoding that a literal of it has: ASCII, or valid UTF-8. */
+function symbolLiteral(symbol: RubySymbol): string | null {
+  return isAscii(symbol.bytes) || encodingOf(symbol) === "UTF-8" ? inspectSymbol(symbol) : null;
+}
+
+function stringLiteral(string: RubyString): string | null {
+  if (!hasOnlyEncoding(string)) return null;
+  const encoding = encodingOf(string);
+  if (encoding === "UTF-8") return quote(string.bytes, encoding);
+  const literal = latin1Of(dumpString(string.bytes));
+  if (encoding === "ASCII-8BIT") return `${literal}.b`;
+  return /^[\w-]+$/.test(encoding) ? `${literal}.dup.force_encoding("${encoding}")` : null;
+}
+
+function hasOnlyEncoding(parts: ObjectParts): boolean {
+  return parts.instanceVariables.every(isEncodingVariable);
+}
+
+/** Only such as read the same when they are typed: no escaped slash, nothing that would be an interpolation. */
+function regexpLiteral(regexp: RubyRegexp): string | null {
+  if (!hasOnlyEncoding(regexp)) return null;
+  const text = textOf(regexp.bytes);
+  if (!/^[\p{L}\p{M}\p{N}\p{P}\p{S} ]*$/u.test(text) || /\\\/|#[{$@]/.test(text) || text.includes("\ufffd"))
+    return null;
+  const literal = `/${text.replaceAll("/", "\\/")}/${regexpLetters(regexp)}`;
+  const fixed = regexp.options & 16;
+  switch (encodingOf(regexp)) {
+    case "US-ASCII":
+      return fixed || !isAscii(regexp.bytes) ? null : literal;
+    case "UTF-8":
+      if (!fixed) return null;
+      return isAscii(regexp.bytes) ? `${literal}u` : literal;
+    default:
+      return null;
+  }
+}
+
+function floatLiteral({ value }: RubyFloat): string {
+  if (Number.isNaN(value)) return "Float::NAN";
+  return Number.isFinite(value) ? inspectFloat(value) : `${value < 0 ? "-" : ""}Float::INFINITY`;
+}
+
+function moduleLiteral(module: RubyModule): string | null {
+  const name = latin1Of(module.name);
+  return /^[A-Z]\w*(?:::[A-Z]\w*)*$/.test(name) ? name : null;
+}
+
+function objectLiteral(object: RubyObject): Literal {
+  if (object.wrapperVariables) return null;
+  const className = latin1Of(object.className.bytes);
+  const range = className === "Range" ? rangeOf(object) : null;
+  if (range && canBound(range.begin) && canBound(range.end)) {
+    return ["(", range.begin, range.excludesEnd ? "..." : "..", range.end, ")"];
+  }
+  const set = className === "Set" ? setOf(object) : null;
+  if (set && set.instanceVariables.length === 0 && !set.comparesByIdentity && !set.userClass) {
+    return ["Set.new([", ...separated(set.entries, ([element]) => [element]), "])"];
+  }
+  return null;
+}
+
+function canBound(value: RubyValue): boolean {
+  return ["nil", "integer", "float", "string"].includes(value.type);
+}
+
+function userDefinedLiteral(object: RubyUserDefined): string | null {
+  if (latin1Of(object.className.bytes) === "BigDecimal") {
+    const number = /^\d+:(-?(?:0\.\d+(?:e-?\d+)?|Infinity)|NaN)$/.exec(latin1Of(object.bytes))?.[1];
+    return number !== undefined && object.instanceVariables.length === 0 ? `BigDecimal("${number}")` : null;
+  }
+  const time = timeOf(object);
+  return time ? timeLiteral(time, object) : null;
+}
+
+/** Times of UTC, or of an offset without a zone's name, to the nanosecond. A named zone is only known to the system. */
+function timeLiteral(time: TimeParts, object: RubyUserDefined): string | null {
+  const known = ["zone", "offset", "nano_num", "nano_den", "submicro"];
+  if (!object.instanceVariables.every(({ name }) => known.includes(latin1Of(name.bytes)))) return null;
+  const [numerator, denominator] = time.fraction;
+  if (1_000_000_000n % denominator !== 0n || time.year < 1900 || time.year > 9999) return null;
+  const nanoseconds = (numerator * 1_000_000_000n) / denominator;
+  const fraction = nanoseconds === 0n ? "" : `.${nanoseconds.toString().padStart(9, "0").replace(/0+$/, "")}r`;
+  const arguments_ = [time.year, time.month, time.day, time.hour, time.minute, `${time.second}${fraction}`].join(", ");
+  if (time.isUtc) return `Time.utc(${arguments_})`;
+  return time.zone === null && time.offset % 60 === 0
+    ? `Time.new(${arguments_}, "${zoneText(time.offset, ":")}")`
+    : null;
+}
+
+function userMarshalLiteral(object: RubyUserMarshal): string | null {
+  const rational = realLiteral(object);
+  if (rational !== null) return rational;
+  const complex = pairOf(object, "Complex");
+  if (complex) {
+    const parts = complex.map(realLiteral);
+    return parts.includes(null) ? null : `Complex(${parts.join(", ")})`;
+  }
+  const date = dateOf(object);
+  // The usual start of the Gregorian calendar, and for a Date nothing but a day.
+  if (date?.start !== 2299161 || date.utc[2] !== 0) return null;
+  const day = [date.year, date.month, date.day];
+  if (date.className === "Date") {
+    return date.utc[1] === 0 && date.offset === 0 ? `Date.new(${day.join(", ")})` : null;
+  }
+  if (date.offset % 60 !== 0) return null;
+  const zone = date.offset === 0 ? "" : `, "${zoneText(date.offset, ":")}"`;
+  return `DateTime.new(${[...day, date.hour, date.minute, date.second].join(", ")}${zone})`;
+}
+
+function realLiteral(value: RubyValue): string | null {
+  if (value.type === "integer") return value.value.toString();
+  if (value.type === "float") return floatLiteral(value);
+  return inspectRational(value)?.replace(/^\((.*)\/(.*)\)$/, "Rational($1, $2)") ?? null;
 }

@@ -1,7 +1,7 @@
 import { latin1Of } from "./encodings";
 import type { RubyUserMarshal, RubyValue } from "./values";
 
-/** `Float#inspect`: fixed up to 16 digits before the point and 4 zeros after it, else with an exponent. */
+/** `Float#inspect`: digits from 0.0001 up to 15 before the point, else with an exponent. */
 export function inspectFloat(value: number): string {
   if (!Number.isFinite(value)) return Number.isNaN(value) ? "NaN" : value > 0 ? "Infinity" : "-Infinity";
   const sign = value < 0 || Object.is(value, -0) ? "-" : "";
@@ -9,7 +9,7 @@ export function inspectFloat(value: number): string {
   const [mantissa = "", power = ""] = Math.abs(value).toExponential().split("e");
   const digits = mantissa.replace(".", "");
   const exponent = Number(power);
-  if (exponent < -4 || exponent > 15) {
+  if (exponent < -4 || exponent > 14) {
     const size = String(Math.abs(exponent)).padStart(2, "0");
     return `${sign}${digits[0] ?? ""}.${digits.slice(1) || "0"}e${exponent < 0 ? "-" : "+"}${size}`;
   }

@@ -453,8 +453,9 @@ class Reader {
     const start = this.#at;
     const first = (this.#byte() << 24) >> 24;
     if (first === 0) return 0;
-    if (first > 4) return first - 5;
-    if (first < -4) return first + 5;
+    if (first === 5 || first === -5) this.#refuse("a zero in another form", start);
+    if (first > 5) return first - 5;
+    if (first < -5) return first + 5;
     const size = Math.abs(first);
     let value = 0;
     for (let index = 0; index < size; index++) value += this.#byte() * 256 ** index;

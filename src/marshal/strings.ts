@@ -1,5 +1,5 @@
 import { isUtf8 } from "node:buffer";
-import { bufferOf, characterSetOf, encodingOf, isAscii, utf8Length } from "./encodings";
+import { bufferOf, characterSetOf, encodingOf, isAscii, textOf, utf8Length } from "./encodings";
 import type { RubyRegexp, RubyString, RubySymbol, RubyUserDefined } from "./values";
 
 /** What Ruby prints as itself beyond ASCII: everything but controls, line separators, surrogates and the unassigned. */
@@ -66,7 +66,7 @@ function quoteUtf8(bytes: Uint8Array): string {
 }
 
 function quoteOther(bytes: Uint8Array, encoding: string): string {
-  const characters = characterSetOf(encoding, bytes);
+  const characters = characterSetOf(encoding);
   const pieces: string[] = [];
   let at = 0;
   while (at < bytes.length) {
@@ -138,36 +138,39 @@ export function inspectMemberName(symbol: RubySymbol, limit?: number): string {
   return plainName(symbol, MEMBER_NAME) ?? inspectSymbol(symbol, limit);
 }
 
-/** A regexp as `Regexp#inspect` prints it (`rb_reg_desc`). */
+/**
+ * A regexp as `Regexp#inspect` prints it (`rb_reg_desc`): as it is where it can be, else with everything beyond ASCII
+ * escaped, too.
+ */
 export function inspectRegexp(value: RubyRegexp, limit = Infinity): string {
   const encoding = encodingOf(value);
   const bytes = value.bytes.length > 4 * limit ? value.bytes.subarray(0, 4 * limit) : value.bytes;
-  const characters = characterSetOf(encoding, bytes);
-  const buffer = bufferOf(bytes);
+  const needsEscapes = bytes.some(
+    (byte) => byte === 0x2f || byte < 0x20 || byte === 0x7f || (byte > 0x7f && encoding !== "UTF-8"),
+  );
+  return `/${needsEscapes ? escapeRegexp(bytes, encoding) : textOf(bytes)}/${regexpLetters(value)}`;
+}
+
+/** The options after the second slash. */
+export function regexpLetters({ options }: RubyRegexp): string {
+  return `${options & 4 ? "m" : ""}${options & 1 ? "i" : ""}${options & 2 ? "x" : ""}${options & 32 ? "n" : ""}`;
+}
+
+function escapeRegexp(bytes: Uint8Array, encoding: string): string {
+  const characters = characterSetOf(encoding);
   const pieces: string[] = [];
-  let at = 0;
   let isEscaped = false;
-  while (at < bytes.length) {
+  for (let at = 0; at < bytes.length;) {
     const byte = bytes[at] ?? 0;
-    const length = characters.length(bytes, at) || 1;
-    const isCharacter = characters.length(bytes, at) > 0;
-    if (byte > 0x7f || length > 1) {
-      if (!isCharacter) pieces.push(escapeByte(byte));
-      else if (encoding === "UTF-8") pieces.push(buffer.toString("utf8", at, at + length));
-      else pieces.push(escapeNumber(characters.codePoint(bytes, at, length), characters.unicode));
-    } else if (byte === 0x2f && !isEscaped) {
-      pieces.push("\\/");
-    } else if (byte >= 0x20 && byte < 0x7f) {
-      pieces.push(String.fromCharCode(byte));
-    } else if (isEscaped || (byte >= 0x09 && byte <= 0x0d)) {
-      pieces.push(String.fromCharCode(byte));
-    } else {
-      pieces.push(escapeByte(byte));
-    }
+    const length = characters.length(bytes, at);
+    const isSpace = byte >= 0x09 && byte <= 0x0d;
+    if (length === 0) pieces.push(escapeByte(byte));
+    else if (byte > 0x7f) pieces.push(escapeNumber(characters.codePoint(bytes, at, length), characters.unicode));
+    else if (byte === 0x2f && !isEscaped) pieces.push("\\/");
+    else if ((byte >= 0x20 && byte < 0x7f) || isSpace || isEscaped) pieces.push(String.fromCharCode(byte));
+    else pieces.push(escapeByte(byte));
     isEscaped = byte === 0x5c && !isEscaped;
-    at += length;
+    at += length || 1;
   }
-  const { options } = value;
-  const letters = `${options & 4 ? "m" : ""}${options & 1 ? "i" : ""}${options & 2 ? "x" : ""}${options & 32 ? "n" : ""}`;
-  return `/${pieces.join("")}/${letters}`;
+  return pieces.join("");
 }
