@@ -70,7 +70,7 @@ export class WorkspaceStores implements Disposable {
       this.#reporter.failureOnce("open the stores", error);
     }
     this.#looked.fire(undefined);
-    for (const problem of problems) void this.#showProblem(problem);
+    if (problems.length > 0) void this.#showProblems(problems);
   }
 
   async #read(folder: WorkspaceFolder): Promise<FolderInput> {
@@ -84,12 +84,18 @@ export class WorkspaceStores implements Disposable {
     }
   }
 
-  async #showProblem(problem: string): Promise<void> {
-    if (this.#shownProblems.has(problem)) return;
-    this.#shownProblems.add(problem);
-    this.#reporter.log("warn", problem);
+  /** One notification, whatever their number, and only for what was not shown before; the view lists them all. */
+  async #showProblems(problems: readonly string[]): Promise<void> {
+    const fresh = problems.filter((problem) => !this.#shownProblems.has(problem));
+    const [first] = fresh;
+    if (first === undefined) return;
+    for (const problem of fresh) {
+      this.#shownProblems.add(problem);
+      this.#reporter.log("warn", problem);
+    }
+    const more = fresh.length > 1 ? ` The view “Dead Tasks” lists ${fresh.length - 1} more.` : "";
     const openSettings = "Open Settings";
-    if ((await window.showWarningMessage(problem, openSettings)) === openSettings) {
+    if ((await window.showWarningMessage(`${first}${more}`, openSettings)) === openSettings) {
       await commands.executeCommand(Command.openSettings);
     }
   }

@@ -93,7 +93,7 @@ export function parentNode(node: TreeNode, input: TreeInput): TreeNode | undefin
 }
 
 /** What is wrong first, since it is rare and must not hide below thousands of tasks; then the tasks, newest first. */
-function storeChildren(store: StoreModel, shown: number): TreeNode[] {
+export function storeChildren(store: StoreModel, shown: number): TreeNode[] {
   const { status, description } = store;
   const nodes: TreeNode[] = [];
   if (description.guess !== null) nodes.push({ kind: "guess", store, message: description.guess });

@@ -13,7 +13,7 @@ import {
   shownId,
 } from "../text/labels";
 import { absoluteTime, relativeTime } from "../text/times";
-import { nodeId, pageSize, type TreeNode } from "./nodes";
+import { nodeId, pageSize, storeChildren, type TreeNode } from "./nodes";
 import { storeWarnings } from "./viewState";
 
 const warningIcon = new ThemeIcon("warning", new ThemeColor("list.warningForeground"));
@@ -84,15 +84,19 @@ function bareItem(node: TreeNode, now: number): TreeItem {
       return item;
     }
     case "failure":
-      return noticeItem(node.message, { command: Command.showLog, title: "Show Log" });
+      return noticeItem("Cannot be read", node.message, { command: Command.showLog, title: "Show Log" });
     case "guess":
+      return noticeItem("The directory is a guess", node.message, openSettings);
     case "settingProblem":
-      return noticeItem(node.message, { command: Command.openSettings, title: "Open Settings" });
+      return noticeItem("Check the setting", node.message, openSettings);
   }
 }
 
-function noticeItem(message: string, command: { command: string; title: string }): TreeItem {
-  const item = new TreeItem(oneLine(message, 300));
+const openSettings = { command: Command.openSettings, title: "Open Settings" };
+
+function noticeItem(label: string, message: string, command: { command: string; title: string }): TreeItem {
+  const item = new TreeItem(label);
+  item.description = oneLine(message);
   item.iconPath = warningIcon;
   item.contextValue = ItemKind.notice;
   item.command = command;
@@ -100,7 +104,8 @@ function noticeItem(message: string, command: { command: string; title: string }
 }
 
 function storeItem(store: StoreModel): TreeItem {
-  const item = new TreeItem(store.name, TreeItemCollapsibleState.Expanded);
+  const isEmpty = storeChildren(store, 1).length === 0;
+  const item = new TreeItem(store.name, isEmpty ? TreeItemCollapsibleState.None : TreeItemCollapsibleState.Expanded);
   const isNil = store.description.target.backend === "nil";
   item.iconPath = new ThemeIcon("archive");
   if (isNil) item.description = "keeps no tasks";
