@@ -26,7 +26,7 @@ export async function removeFromDataFile(
   signal?: AbortSignal,
 ): Promise<Set<string>> {
   for (let attempt = 1; attempt <= attemptsWithoutLock; attempt++) {
-    const snapshot = await openSnapshot(environment.fileSystem, lock, names.dataFile);
+    const snapshot = await openSnapshot(environment.fileSystem, lock, names.dataFile, "changing");
     if (snapshot === null) return new Set();
     try {
       const found = await removeBeside(environment, names, lock, ids, snapshot, guard, signal);

@@ -15,14 +15,15 @@ export interface Snapshot {
 
 /**
  * Opens the data file under the lock, for the time that finding its last newline takes. Null where there is no file. The
- * caller closes the descriptor.
+ * caller closes the descriptor. For `changing` the lock is a must: where it cannot be had, nothing has been begun yet.
  */
 export async function openSnapshot(
   fileSystem: FileSystem,
   lock: ShortLock,
   dataFile: string,
+  purpose: "reading" | "changing",
 ): Promise<Snapshot | null> {
-  return await lock.runForReading(() => {
+  const open = (): Snapshot | null => {
     let descriptor: number;
     try {
       descriptor = fileSystem.open(dataFile, constants.O_RDONLY);
@@ -37,7 +38,8 @@ export async function openSnapshot(
       fileSystem.close(descriptor);
       throw error;
     }
-  });
+  };
+  return await (purpose === "reading" ? lock.runForReading(open) : lock.run(open));
 }
 
 // How much is read before others on this thread get their turn.
