@@ -1,3 +1,4 @@
+import { constants } from "node:fs";
 import * as lockfile from "proper-lockfile";
 import type { Clock } from "./clock";
 import { StorageError } from "./errors";
@@ -37,37 +38,58 @@ export class LongLock {
     const release = await this.#acquire(() => {
       state.compromised = true;
     });
-    const guard = this.#guard(state);
+    let held: number | null = null;
     try {
-      return await operation(guard);
+      // Held open, since the number of an inode that is gone is at once given to the next one: without this, a lock that
+      // another process made in the place of ours would look like ours.
+      held = this.#openLock();
+      return await operation(this.#guard(held, state));
     } finally {
-      // A lock that was lost is not ours to remove.
-      if (!state.compromised) await release().catch(ignoreLostLock);
+      // A lock that another process made in our lock's place is not ours to remove. One that we only gave up on (after a
+      // pause in which nobody took it) is: it would be kept fresh, and everyone else out, as long as this process lives.
+      const isOurs = held === null || this.#isInPlace(held);
+      if (held !== null) this.#fileSystem.close(held);
+      if (isOurs) await release().catch(ignoreLostLock);
     }
+  }
+
+  #openLock(): number {
+    try {
+      return this.#fileSystem.open(this.#path, constants.O_RDONLY);
+    } catch (error) {
+      if (hasCode(error, "ENOENT")) throw this.#lost();
+      throw error;
+    }
+  }
+
+  #isInPlace(held: number): boolean {
+    return statIfPresent(this.#fileSystem, this.#path)?.identity === this.#fileSystem.fstat(held).identity;
+  }
+
+  #lost(): StorageError {
+    return new StorageError(
+      "compromised",
+      `The lock ${this.#path} was lost while working, so the operation stopped. Tasks not yet handled are where they were; look at the list and repeat what is missing.`,
+    );
   }
 
   /**
    * The library notices a lost lock only when its timer fires, which after a pause of the whole process (a laptop's sleep, a
    * stopped process) can be later than our next write. So every check also looks at the clock and at the lock itself.
    */
-  #guard(state: { compromised: boolean }): LongLockGuard {
-    const identity = statIfPresent(this.#fileSystem, this.#path)?.identity;
+  #guard(held: number, state: { compromised: boolean }): LongLockGuard {
     let lastChecked = this.#clock.now();
     return {
       check: () => {
         const now = this.#clock.now();
         const stat = statIfPresent(this.#fileSystem, this.#path);
         const ours =
-          stat !== null &&
-          stat.identity === identity &&
+          stat?.identity === this.#fileSystem.fstat(held).identity &&
           now - stat.mtimeMs < staleAfter &&
           Math.abs(now - lastChecked) < staleAfter;
         if (state.compromised || !ours) {
           state.compromised = true;
-          throw new StorageError(
-            "compromised",
-            `The lock ${this.#path} was lost while working, so the operation stopped. Tasks not yet handled are where they were; look at the list and repeat what is missing.`,
-          );
+          throw this.#lost();
         }
         lastChecked = now;
       },
