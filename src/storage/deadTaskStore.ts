@@ -19,7 +19,7 @@ import { endOfLastLine } from "./lines";
 import { emptyListing, listSnapshot, readTask } from "./listing";
 import { LongLock, type LongLockGuard } from "./longLock";
 import { isStagingName, storeNames, type StoreNames } from "./naming";
-import { adoptOwner } from "./ownership";
+import { adoptOwnerOfNew } from "./ownership";
 import { readPendingTasks, type PendingTasks } from "./pendingTasks";
 import { OperationQueue } from "./queue";
 import { encodeRecord, type NewDeadTask } from "./record";
@@ -58,6 +58,12 @@ export class DeadTaskStore implements DeadTaskBackend {
   }
 
   async add(task: NewDeadTask): Promise<void> {
+    if (!/^[^:\n]+$/.test(task.id)) {
+      throw new StorageError(
+        "invalid",
+        `A task's id must be text without colon or newline, not ${JSON.stringify(task.id)}.`,
+      );
+    }
     const line = deadTaskLine(task.id, dumpString(encodeRecord(task)));
     await this.#change(`add task ${task.id} to ${this.names.dataFile}`, async () => {
       this.#makeDirectory();
@@ -110,6 +116,9 @@ export class DeadTaskStore implements DeadTaskBackend {
     publishAt: number | null,
     { signal }: OperationOptions = {},
   ): Promise<ReplayResult> {
+    if (publishAt !== null && !(Number.isSafeInteger(publishAt) && publishAt >= 0)) {
+      throw new StorageError("invalid", `The time of a retry must be whole Unix seconds, not ${publishAt}.`);
+    }
     const requested = new Set(ids);
     const result = await this.#changeExisting(`retry from ${this.names.dataFile}`, requested, async (guard) => {
       const { names } = this;
@@ -134,7 +143,7 @@ export class DeadTaskStore implements DeadTaskBackend {
 
   /** A stable view of the data file's complete lines; the caller closes its descriptor. Null where there is no file. */
   async openSnapshot(): Promise<Snapshot | null> {
-    return await openSnapshot(this.#environment.fileSystem, this.#lock, this.names.dataFile);
+    return await openSnapshot(this.#environment.fileSystem, this.#lock, this.names.dataFile, "reading");
   }
 
   async #read<Result>(operation: () => Promise<Result>): Promise<Result> {
@@ -161,13 +170,21 @@ export class DeadTaskStore implements DeadTaskBackend {
     ids: ReadonlySet<string>,
     operation: (guard: LongLockGuard) => Promise<Result>,
   ): Promise<Result | null> {
-    if (ids.size === 0 || statIfPresent(this.#environment.fileSystem, this.names.dataFile) === null) return null;
+    if (ids.size === 0 || !this.#hasDataFile(doing)) return null;
     return await this.#change(doing, () =>
       this.#longLock.run(async (guard) => {
         this.#removeOrphans();
         return await operation(guard);
       }),
     );
+  }
+
+  #hasDataFile(doing: string): boolean {
+    try {
+      return statIfPresent(this.#environment.fileSystem, this.names.dataFile) !== null;
+    } catch (error) {
+      throw asStorageError(error, doing);
+    }
   }
 
   /** Staging files of a process that was killed: under the long lock nobody else can be writing one. */
@@ -203,7 +220,7 @@ export class DeadTaskStore implements DeadTaskBackend {
     const descriptor = fileSystem.open(dataFile, constants.O_RDWR | constants.O_CREAT | constants.O_APPEND, 0o644);
     try {
       if (isNew) {
-        adoptOwner(fileSystem, descriptor, fileSystem.stat(directory), dataFile);
+        adoptOwnerOfNew(fileSystem, descriptor, fileSystem.stat(directory), dataFile);
         fsyncDirectory(fileSystem, directory);
       }
       const { size } = fileSystem.fstat(descriptor);

@@ -8,10 +8,19 @@
  * - `not-retryable`: the record or its context does not say how to replay it.
  * - `left-behind`: replayed, but the removal failed, so the task stands in both places.
  * - `io`: the operating system refused; the message names the file and the reason.
+ * - `invalid`: the caller asked for what the format cannot hold; nothing was changed.
  * - `cancelled`: the caller asked to stop; nothing had been changed.
  */
 export type StorageErrorCode =
-  "lock-timeout" | "busy" | "compromised" | "read-only" | "not-retryable" | "left-behind" | "io" | "cancelled";
+  | "lock-timeout"
+  | "busy"
+  | "compromised"
+  | "read-only"
+  | "not-retryable"
+  | "left-behind"
+  | "io"
+  | "invalid"
+  | "cancelled";
 
 /** A failure of the storage. `message` is fit for a user: what happened, to which file or task, and what to do. */
 export class StorageError extends Error {

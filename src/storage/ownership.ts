@@ -1,5 +1,5 @@
 import { StorageError } from "./errors";
-import { hasCode, type FileStat, type FileSystem } from "./fileSystem";
+import { hasCode, unlinkIfPresent, type FileStat, type FileSystem } from "./fileSystem";
 
 /**
  * Gives a new file the owner of the files beside it. When this program runs as another user than the application (as root
@@ -18,5 +18,15 @@ export function adoptOwner(fileSystem: FileSystem, descriptor: number, like: Fil
       "read-only",
       `${path} would belong to another user than the application (${like.uid}), whose workers could then not write to it. Nothing was changed; run this as that user.`,
     );
+  }
+}
+
+/** The same for a file just made under its final name: it does not stay where it would shut the workers out. */
+export function adoptOwnerOfNew(fileSystem: FileSystem, descriptor: number, like: FileStat, path: string): void {
+  try {
+    adoptOwner(fileSystem, descriptor, like, path);
+  } catch (error) {
+    unlinkIfPresent(fileSystem, path);
+    throw error;
   }
 }

@@ -3,7 +3,7 @@ import type { Clock } from "./clock";
 import { DeadTasksLockTimeout, StorageError } from "./errors";
 import { hasCode, type FileSystem } from "./fileSystem";
 import type { Flock, FlockAvailability } from "./flock";
-import { adoptOwner } from "./ownership";
+import { adoptOwnerOfNew } from "./ownership";
 import { dirname } from "node:path";
 
 // Rage's own schedule: 20 attempts with pauses of min(10 ms × n, 100 ms), 1.45 seconds in all.
@@ -52,7 +52,7 @@ export class ShortLock {
     }
     const descriptor = this.#fileSystem.open(this.#path, constants.O_RDWR | constants.O_CREAT, 0o644);
     try {
-      adoptOwner(this.#fileSystem, descriptor, this.#fileSystem.stat(dirname(this.#path)), this.#path);
+      adoptOwnerOfNew(this.#fileSystem, descriptor, this.#fileSystem.stat(dirname(this.#path)), this.#path);
       return descriptor;
     } catch (error) {
       this.#fileSystem.close(descriptor);
