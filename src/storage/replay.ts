@@ -1,4 +1,5 @@
 import type { FailedTask, ReplayResult } from "./backend";
+import { yieldToOthers } from "./clock";
 import { contextForReplay } from "./context";
 import type { StorageEnvironment } from "./environment";
 import { StorageError, reasonOf } from "./errors";
@@ -24,7 +25,7 @@ export async function enqueueReplays(
   signal?: AbortSignal,
 ): Promise<ReplayResult> {
   const { fileSystem } = environment;
-  const snapshot = await openSnapshot(fileSystem, lock, names.dataFile);
+  const snapshot = await openSnapshot(fileSystem, lock, names.dataFile, "changing");
   if (snapshot === null) return { retried: [], missing: [...ids], failed: [], log: null };
   try {
     const index = new RecordIndex();
@@ -35,7 +36,10 @@ export async function enqueueReplays(
     guard.check();
     const log = new NewLog(environment, names, snapshot.stat);
     try {
-      const { retried, failed } = addReplays(environment, snapshot, index, publishAt, log);
+      const { retried, failed } = await addReplays(environment, snapshot, index, publishAt, log, () => {
+        guard.check();
+        throwIfCancelled(signal);
+      });
       if (retried.length === 0) return { retried, missing, failed, log: null };
       guard.check();
       const { name, problem } = log.publish();
@@ -49,16 +53,24 @@ export async function enqueueReplays(
   }
 }
 
-function addReplays(
+// Records between two turns for others on this thread, the timer that keeps the long lock fresh among them.
+const recordsBetweenPauses = 500;
+
+async function addReplays(
   { fileSystem }: StorageEnvironment,
   snapshot: Snapshot,
   index: RecordIndex,
   publishAt: number | null,
   log: NewLog,
-): Pick<ReplayResult, "retried" | "failed"> {
+  onPause: () => void,
+): Promise<Pick<ReplayResult, "retried" | "failed">> {
   const retried: { id: string; newId: string }[] = [];
   const failed: FailedTask[] = [];
   for (const [id, record] of index.records) {
+    if ((retried.length + failed.length + 1) % recordsBetweenPauses === 0) {
+      await yieldToOthers();
+      onPause();
+    }
     if (record.unreadable !== null) {
       failed.push({ id, error: `Its record cannot be read (${record.unreadable}), so it can only be deleted.` });
       continue;
@@ -78,7 +90,8 @@ function addReplays(
 
 /** The result where the log was written and what had to follow failed: every replayed task stands in both places. */
 export function leftBehind(enqueued: ReplayResult, removalError: unknown): ReplayResult {
-  const reason = reasonOf(removalError);
+  // Only what happened: what a StorageError says to do next is for a removal that stands alone.
+  const reason = removalError instanceof StorageError ? firstSentence(removalError.message) : reasonOf(removalError);
   return {
     ...enqueued,
     retried: [],
@@ -90,4 +103,8 @@ export function leftBehind(enqueued: ReplayResult, removalError: unknown): Repla
       })),
     ],
   };
+}
+
+function firstSentence(message: string): string {
+  return message.split(/\.(?: |$)/, 1)[0] ?? message;
 }
