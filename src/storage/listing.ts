@@ -1,5 +1,5 @@
 import type { Damage, DeadTask, LinePosition, Listing, UnreadableTask } from "./backend";
-import { StorageError } from "./errors";
+import { StorageError, asStorageError } from "./errors";
 import type { FileSystem } from "./fileSystem";
 import { parseDeadTaskLine } from "./frames";
 import { readRange } from "./lines";
@@ -51,10 +51,20 @@ class SnapshotListing implements Listing {
       for (const id of ids) {
         const position = this.#records.get(id);
         if (position === undefined) continue;
-        yield await Promise.resolve(readTask(this.#fileSystem, this.#snapshot, id, position));
+        yield await Promise.resolve(this.#read(id, position));
       }
     } finally {
       this.close();
+    }
+  }
+
+  #read(id: string, position: LinePosition): DeadTask {
+    // The number of a closed descriptor can be another file's by now.
+    if (!this.#open) throw new StorageError("io", "The list of tasks was closed while it was read; list them again.");
+    try {
+      return readTask(this.#fileSystem, this.#snapshot, id, position);
+    } catch (error) {
+      throw asStorageError(error, `read task ${id}`);
     }
   }
 

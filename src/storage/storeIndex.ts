@@ -10,7 +10,7 @@ import { visitLines, type Snapshot } from "./snapshot";
 export interface IndexListener {
   /** A task that is new or whose winning line changed. */
   task(id: string, record: DeadTaskRecord): void;
-  /** Ids that are listed no more, as tasks or as unreadable. */
+  /** Ids of which no task is listed any more, be it that its line is gone or that what is left of it is unreadable. */
   gone(ids: readonly string[]): void;
   /** Called now and then while a long read goes on. */
   progress(bytesRead: number, bytesTotal: number): void;
@@ -125,7 +125,12 @@ export class StoreIndex {
       if (before.get(id)?.checksum !== index.records.get(id)?.checksum) changed.set(id, record);
     });
     this.#index = index;
-    const gone = [...before.keys()].filter((id) => !index.records.has(id));
+    const gone = [...before]
+      .filter(([id, { unreadable }]) => {
+        const record = index.records.get(id);
+        return record === undefined || (unreadable === null && record.unreadable !== null);
+      })
+      .map(([id]) => id);
     if (gone.length > 0) listener.gone(gone);
     for (const [id, record] of changed) listener.task(id, record);
   }
