@@ -1,6 +1,7 @@
+import { constants } from "node:fs";
 import { join } from "node:path";
 import { findApplicationStore, findStoresIn, normalizePrefix, type FileSystem } from "../storage";
-import { namesIn, statIfPresent } from "../storage/fileSystem";
+import { hasCode, namesIn, statIfPresent } from "../storage/fileSystem";
 import type { DiscoveredStore } from "./protocol";
 
 // Directories that hold no application of the user's own, and can be huge.
@@ -20,6 +21,7 @@ export function discoverStores(fileSystem: FileSystem, folder: string): Discover
     const application = findApplicationStore(fileSystem, root);
     if (application !== null) keep(application);
     const storage = join(root, "storage");
+    if (!isReadableDirectory(fileSystem, storage)) continue;
     for (const { prefix } of findStoresIn(fileSystem, storage)) {
       keep({ path: storage, prefix, backend: "disk", source: "files", problem: null });
     }
@@ -31,5 +33,17 @@ function subFolders(fileSystem: FileSystem, folder: string): string[] {
   return namesIn(fileSystem, folder)
     .filter((name) => !name.startsWith(".") && !passedOver.has(name))
     .map((name) => join(folder, name))
-    .filter((path) => statIfPresent(fileSystem, path)?.isDirectory === true);
+    .filter((path) => isReadableDirectory(fileSystem, path));
+}
+
+function isReadableDirectory(fileSystem: FileSystem, path: string): boolean {
+  try {
+    if (statIfPresent(fileSystem, path)?.isDirectory !== true) return false;
+    fileSystem.access(path, constants.R_OK | constants.X_OK);
+    return true;
+  } catch (error) {
+    // One sub-folder of another user's, or a link to itself, must not hide the stores of the others.
+    if (hasCode(error, "EACCES", "EPERM", "ELOOP")) return false;
+    throw error;
+  }
 }

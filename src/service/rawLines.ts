@@ -1,6 +1,7 @@
 import { constants } from "node:fs";
 import { basename } from "node:path";
 import { StorageError, type FileSystem } from "../storage";
+import { asStorageError } from "../storage/errors";
 import { framePayload } from "../storage/frames";
 import { readRange } from "../storage/lines";
 import type { RecordIndex } from "../storage/recordIndex";
@@ -27,16 +28,19 @@ function withRecord<Result>(
   { offset, length, checksum }: Position,
   use: (location: RawLocation, line: Buffer) => Result,
 ): Result {
-  const descriptor = fileSystem.open(file, constants.O_RDONLY);
+  let descriptor: number | null = null;
   try {
+    descriptor = fileSystem.open(file, constants.O_RDONLY);
     const line = readRange(fileSystem, descriptor, offset, length - 1);
     if (framePayload(line) === null || line.toString("latin1", 0, 8) !== checksum) {
       throw new StorageError("io", `${basename(file)} was just rewritten by another process; try again.`);
     }
     const lineNumber = 1 + countNewlines(fileSystem, descriptor, offset);
     return use({ file, fileBytes: fileSystem.fstat(descriptor).size, lineNumber, offset, length }, line);
+  } catch (error) {
+    throw asStorageError(error, `read ${file}`);
   } finally {
-    fileSystem.close(descriptor);
+    if (descriptor !== null) fileSystem.close(descriptor);
   }
 }
 
