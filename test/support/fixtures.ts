@@ -1,0 +1,101 @@
+import { cpSync, existsSync, mkdtempSync, readFileSync, readdirSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { crc32 } from "node:zlib";
+
+const stores = join(__dirname, "../fixtures/dead-tasks");
+
+/** One store of the fixtures, with what Rage itself reads back from it. */
+export interface FixtureStore {
+  readonly name: string;
+  readonly prefix: string;
+  /** Oldest first. */
+  readonly expected: readonly ExpectedTask[];
+}
+
+/** Text that is not UTF-8 stands as base64 of its bytes. What a fixture does not say is undefined. */
+export type ExpectedText = string | { readonly base64: string };
+
+export interface ExpectedTask {
+  readonly id: string;
+  readonly task_class?: ExpectedText;
+  readonly attempts?: number;
+  readonly enqueued_at?: number;
+  readonly failed_at?: number;
+  readonly exception_class?: ExpectedText | null;
+  readonly exception_message?: ExpectedText;
+  readonly backtrace?: readonly ExpectedText[];
+  readonly args_inspect?: ExpectedText;
+  readonly kwargs_inspect?: ExpectedText;
+  readonly log_tags?: ExpectedText;
+  readonly log_context?: ExpectedText;
+  readonly user_context?: ExpectedText;
+  readonly retry_payload?: string;
+  readonly context_base64: string;
+}
+
+export function fixtureStores(): FixtureStore[] {
+  return readdirSync(stores).flatMap((name) =>
+    readdirSync(join(stores, name))
+      .filter((file) => file.startsWith("expected."))
+      .map((file) => ({
+        name,
+        prefix: file.slice("expected.".length, -"json".length),
+        expected: JSON.parse(readFileSync(join(stores, name, file), "utf8")) as ExpectedTask[],
+      })),
+  );
+}
+
+/** A copy of a fixture's storage directory, for the caller to change and remove. */
+export function copyStorage(name: string): string {
+  const copy = mkdtempSync(join(tmpdir(), `dead-tasks-${name}-`));
+  const source = name === "wal" ? join(stores, "../wal/storage") : join(stores, name, "storage");
+  cpSync(source, copy, { recursive: true });
+  return copy;
+}
+
+/** As our output shows text: bytes that are not UTF-8 as U+FFFD. */
+export function plainText(text: ExpectedText): string {
+  return typeof text === "string" ? text : Buffer.from(text.base64, "base64").toString("utf8");
+}
+
+/** The fixtures keep a place for the address of an object, which we leave out. */
+export function withoutAddresses(text: ExpectedText): string {
+  return plainText(text).replaceAll(":0xX", "");
+}
+
+export function dataFile(storage: string, prefix = "deferred-"): string {
+  return join(storage, `${prefix}dead_tasks-0`);
+}
+
+/**
+ * What a data file must hold after these ids were removed: valid lines of other ids, byte for byte; everything unchanged where
+ * none of the ids was there. Written from the format's description, independently of the storage module.
+ */
+export function afterRemoval(before: Buffer, ids: readonly string[]): Buffer {
+  const kept: Buffer[] = [];
+  let found = false;
+  for (let start = 0, end = before.indexOf(10); end >= 0; start = end + 1, end = before.indexOf(10, start)) {
+    const line = before.subarray(start, end + 1);
+    const payload = line.subarray(9, -1);
+    const [operation, id = ""] = payload.toString("latin1").split(":", 2);
+    const crc = crc32(payload).toString(16).padStart(8, "0");
+    const isValid =
+      line.toString("latin1", 0, 9) === `${crc}:` &&
+      operation === "dead_task" &&
+      id !== "" &&
+      payload.indexOf(":", 10) > 0;
+    if (!isValid) continue;
+    if (ids.includes(id)) found = true;
+    else kept.push(line);
+  }
+  return found ? Buffer.concat(kept) : before;
+}
+
+/** The lines of all logs of a storage directory, in name order. */
+export function logLines(storage: string, prefix = "deferred-"): string[] {
+  if (!existsSync(storage)) return [];
+  const names = readdirSync(storage).filter((name) => name.startsWith(`${prefix}0-`));
+  const text = names.map((name) => readFileSync(join(storage, name), "latin1")).join("");
+  return text.split("\n").slice(0, -1);
+}

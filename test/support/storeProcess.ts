@@ -1,0 +1,154 @@
+import { writeSync } from "node:fs";
+import { createInterface } from "node:readline";
+import { setTimeout as delay } from "node:timers/promises";
+import { discoverStores } from "../../src/service/discoverStores";
+import { DeadTaskStore, StorageError, storageEnvironment, type FileSystem, type NewDeadTask } from "../../src/storage";
+import { intercepted } from "./fileSystems";
+
+/**
+ * Our storage in a process of its own, as another window or command line is: requests as lines of JSON on stdin, answers on
+ * stdout. It can be told to stand still at its next call of one kind to the file system, which is where tests kill or stop it.
+ */
+
+interface Request {
+  readonly sequence: number;
+  readonly do: string;
+  readonly task?: Readonly<Record<string, unknown>>;
+  readonly ids?: readonly string[];
+  readonly publishAt?: number | null;
+  readonly call?: keyof FileSystem;
+  readonly milliseconds?: number;
+  readonly uid?: number;
+  readonly folder?: string;
+  readonly seconds?: number;
+}
+
+function say(message: object): void {
+  // Synchronous: what is said must be out before this process stands still.
+  writeSync(1, `${JSON.stringify(message)}\n`);
+}
+
+let pause: { readonly call: keyof FileSystem; readonly milliseconds: number } | null = null;
+
+const fileSystem = intercepted({
+  before: ({ name }) => {
+    if (name !== pause?.call) return;
+    const { milliseconds } = pause;
+    pause = null;
+    say({ notice: "paused" });
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, milliseconds);
+  },
+});
+
+function taskOf(message: Readonly<Record<string, unknown>>, id = String(message["id"])): NewDeadTask {
+  return {
+    id,
+    taskClass: String(message["task_class"]),
+    attempts: Number(message["attempts"]),
+    enqueuedAt: Number(message["enqueued_at"]),
+    failedAt: Number(message["failed_at"]),
+    exceptionClass: message["exception_class"] as string | null,
+    exceptionMessage: String(message["exception_message"]),
+    backtrace: message["backtrace"] as string[],
+    context: Buffer.from(String(message["context"]), "base64"),
+  };
+}
+
+async function list(store: DeadTaskStore): Promise<readonly string[]> {
+  const listing = await store.list();
+  listing.close();
+  return listing.ids;
+}
+
+/** As `crowd` of the Ruby peer, and retries tasks whose id ends in 2. */
+async function crowd(store: DeadTaskStore, message: Readonly<Record<string, unknown>>, seconds: number): Promise<object> {
+  const added: string[] = [];
+  const removed: string[] = [];
+  const retried: { id: string; newId: string }[] = [];
+  const failures: string[] = [];
+  let timeouts = 0;
+  const finish = Date.now() + seconds * 1000;
+  while (Date.now() < finish) {
+    const choice = Math.random();
+    try {
+      if (choice < 0.5) {
+        const id = `1767225637-${process.pid}-${added.length}${Math.floor(Math.random() * 3)}`;
+        await store.add(taskOf(message, id));
+        added.push(id);
+      } else {
+        const digit = choice < 0.75 ? "1" : "2";
+        const ids = (await list(store)).filter((id) => id.endsWith(digit)).slice(0, 2);
+        if (digit === "1") {
+          removed.push(...(await store.remove(ids)).removed);
+        } else {
+          const result = await store.replay(ids, null);
+          retried.push(...result.retried);
+          failures.push(...result.failed.map(({ error }) => error));
+        }
+      }
+    } catch (error) {
+      if (error instanceof StorageError && error.code === "lock-timeout") timeouts += 1;
+      else throw error;
+    }
+    await delay(Math.random() * 40);
+  }
+  return { added, removed, retried, failures, timeouts };
+}
+
+function becomeUser(uid: number): void {
+  process.setgroups?.([]);
+  process.setgid?.(uid);
+  process.setuid?.(uid);
+}
+
+async function answer(store: DeadTaskStore, request: Request): Promise<unknown> {
+  const { ids = [], publishAt = null, task = {} } = request;
+  switch (request.do) {
+    case "add":
+      return (await store.add(taskOf(task))) ?? null;
+    case "list":
+      return await list(store);
+    case "remove":
+      return await store.remove(ids);
+    case "replay":
+      return await store.replay(ids, publishAt);
+    case "pending":
+      return (await store.pending()).tasks.map(({ id }) => id);
+    case "readOnly":
+      return store.readOnlyReason();
+    case "discover":
+      return discoverStores(fileSystem, request.folder ?? "").map(({ path }) => path);
+    case "crowd":
+      return await crowd(store, task, request.seconds ?? 0);
+    case "pause":
+      pause = { call: request.call ?? "rename", milliseconds: request.milliseconds ?? 0 };
+      return null;
+    case "become":
+      becomeUser(request.uid ?? 0);
+      return null;
+    case "ping":
+      return "pong";
+    default:
+      throw new Error(`unknown request ${request.do}`);
+  }
+}
+
+async function serve([path = "", prefix = ""]: readonly string[]): Promise<void> {
+  const environment = await storageEnvironment({ fileSystem });
+  const store = new DeadTaskStore({ path, prefix }, environment);
+  createInterface({ input: process.stdin }).on("line", (line) => {
+    const request = JSON.parse(line) as Request;
+    const { sequence } = request;
+    answer(store, request).then(
+      (value) => {
+        say({ sequence, ok: true, value });
+      },
+      (error: unknown) => {
+        const code = error instanceof StorageError ? error.code : "fault";
+        say({ sequence, ok: false, code, message: error instanceof Error ? error.message : String(error) });
+      },
+    );
+  });
+}
+
+void serve(process.argv.slice(2));
