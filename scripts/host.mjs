@@ -38,7 +38,7 @@ await main(async () => {
       printResults(suite);
       failed += readResults(suite, status).failed;
     } finally {
-      await remove();
+      remove();
     }
   }
   if (failed > 0) process.exitCode = 1;

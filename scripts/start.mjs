@@ -42,11 +42,20 @@ async function openDesktop(code) {
   await mustRun("Try `npm start -- --server`.", code, ["--new-window", `--extensionDevelopmentPath=${root}`, demoApp]);
 }
 
-/** @param {string} address */
+/**
+ * Whether the page comes to who has the token, and to nobody else. The server takes the token once, from the address, and
+ * from then on as a cookie.
+ * @param {string} address
+ */
 async function answers(address) {
-  const withToken = await fetch(address);
-  const withoutToken = await fetch(new URL("/", address));
-  return withToken.ok && (await withToken.text()).includes("workbench") && withoutToken.status === 403;
+  const greeting = await fetch(address, { redirect: "manual" });
+  const cookie = greeting.headers
+    .getSetCookie()
+    .map((text) => text.split(";")[0])
+    .join("; ");
+  const page = await fetch(new URL(greeting.headers.get("location") ?? "/", address), { headers: { cookie } });
+  const stranger = await fetch(new URL("/", address));
+  return page.ok && (await page.text()).includes("workbench.js") && stranger.status === 403;
 }
 
 /** @param {{ port: number, check: boolean }} options */
@@ -75,10 +84,8 @@ VS Code with the demo application is at
 The address carries the key to this machine: whoever has it can act as you here. It answers on this machine alone;
 from another one, forward the port first (ssh -L PORT:127.0.0.1:PORT). The folder is opened trusted, without asking.
 Click the Dead Tasks icon at the left. Ctrl-C stops.`);
-  const interrupted = new Promise((resolve) => process.once("SIGINT", () => resolve("interrupted")));
-  const reason = await Promise.race([interrupted, server.ended]);
-  if (reason !== "interrupted") throw new StepError(`The server ended by itself. It said:\n${server.output()}`);
-  await server.stop();
+  await server.ended; // Ctrl-C ends this process, and the server with it.
+  throw new StepError(`The server ended by itself. It said:\n${server.output()}`);
 }
 
 await main(async () => {

@@ -113,11 +113,12 @@ function endAll() {
 }
 
 process.once("exit", endAll);
-for (const signal of /** @type {const} */ (["SIGHUP", "SIGTERM"])) {
-  process.once(signal, () => {
-    endAll();
-    process.exit(1);
-  });
+for (const [signal, status] of /** @type {const} */ ([
+  ["SIGHUP", 129],
+  ["SIGINT", 130],
+  ["SIGTERM", 143],
+])) {
+  process.once(signal, () => process.exit(status));
 }
 
 /**

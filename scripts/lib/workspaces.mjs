@@ -1,6 +1,5 @@
 // Folders for the tests to open and change: copies in the system's temporary directory.
-import { cpSync, mkdirSync, mkdtempSync, realpathSync } from "node:fs";
-import { rm } from "node:fs/promises";
+import { cpSync, mkdirSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { mustRun, packageScript, root } from "./steps.mjs";
@@ -10,7 +9,7 @@ export const demoApp = join(root, "test", "demo-app");
 /**
  * @typedef {object} Workspace
  * @property {string} folder Absolute, without symbolic links.
- * @property {() => Promise<void>} remove
+ * @property {() => void} remove Done at the end of the process in any case.
  */
 
 /** @param {string} [name] @returns {Workspace} */
@@ -18,7 +17,12 @@ export function emptyFolder(name = "empty") {
   const parent = mkdtempSync(join(realpathSync(tmpdir()), "dead-tasks-workspace-"));
   const folder = join(parent, name);
   mkdirSync(folder);
-  return { folder, remove: () => rm(parent, { recursive: true, force: true }) };
+  const remove = () => {
+    process.off("exit", remove);
+    rmSync(parent, { recursive: true, force: true });
+  };
+  process.once("exit", remove);
+  return { folder, remove };
 }
 
 /**

@@ -33,8 +33,8 @@ export class Workbench {
     private readonly workspace: Workspace,
     private readonly browser: Browser,
     readonly page: Page,
-    /** What the page and its webviews reported as errors, such as breaches of a content security policy. */
-    readonly consoleErrors: readonly string[],
+    /** What the browser refused to do under a content security policy, in the window or a webview. */
+    readonly refused: readonly string[],
   ) {}
 
   static async open(options: WorkbenchOptions = {}): Promise<Workbench> {
@@ -45,14 +45,13 @@ export class Workbench {
     try {
       const browser = await launchBrowser();
       const page = await browser.newPage({ viewport: { width: 1280, height: 800 } });
-      const errors: string[] = [];
+      const refused: string[] = [];
       page.on("console", (message) => {
-        if (message.type() === "error") errors.push(message.text());
+        if (/content security policy/i.test(message.text())) refused.push(message.text());
       });
-      page.on("pageerror", (error) => errors.push(String(error)));
       await page.goto(server.address(workspace.folder));
       await page.locator(".monaco-workbench .part.statusbar").waitFor({ timeout: 30_000 });
-      return new Workbench(server, workspace, browser, page, errors);
+      return new Workbench(server, workspace, browser, page, refused);
     } catch (error) {
       await server.stop();
       throw error;
@@ -152,7 +151,7 @@ export class Workbench {
   async close(): Promise<void> {
     await this.browser.close();
     await this.server.stop();
-    await this.workspace.remove();
+    this.workspace.remove();
   }
 }
 
