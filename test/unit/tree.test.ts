@@ -1,0 +1,267 @@
+import assert from "node:assert/strict";
+import type { recordReference} from "../../src/actions/references";
+import { chosenNodes, groupByStore, recordsOf } from "../../src/actions/references";
+import { deleteConfirmation, doneText, nameList, retryConfirmation, troubleText } from "../../src/actions/messages";
+import type { StoreStatus, TaskSummary } from "../../src/service/protocol";
+import { StoreModel } from "../../src/stores/storeModel";
+import {
+  childNodes,
+  isTreeNode,
+  nodeId,
+  parentNode,
+  rootNodes,
+  type TreeInput,
+  type TreeNode,
+} from "../../src/tree/nodes";
+import { viewState, type ViewInput } from "../../src/tree/viewState";
+
+function task(number: number, taskClass = "Charge"): TaskSummary {
+  return {
+    id: `17-1-${number}`,
+    taskClass,
+    attempts: 1,
+    enqueuedAt: 17,
+    failedAt: number,
+    exceptionClass: "E",
+    exceptionMessage: "",
+  };
+}
+
+function store(
+  name: string,
+  taskCount: number,
+  change: Partial<StoreStatus> = {},
+  backend: "disk" | "nil" = "disk",
+): StoreModel {
+  const target = { key: name, path: `/${name}`, prefix: "deferred-", backend };
+  const model = new StoreModel({ target, name, folder: null, source: "test", guess: null });
+  model.apply({ type: "tasks", tasks: Array.from({ length: taskCount }, (_, index) => task(index)) });
+  model.apply({ type: "status", status: { ...model.status, phase: "ready", exists: true, ...change } });
+  return model;
+}
+
+function input(stores: readonly StoreModel[], shown = 200, problems: readonly string[] = []): TreeInput {
+  return { stores, problems, shown: () => shown };
+}
+
+function kinds(nodes: readonly TreeNode[]): string[] {
+  return nodes.map(({ kind }) => kind);
+}
+
+describe("tree nodes", () => {
+  it("shows the tasks of the only store directly, newest first", () => {
+    const nodes = rootNodes(input([store("shop", 3)]));
+    assert.deepEqual(nodes.map(nodeId), ["task shop 17-1-2", "task shop 17-1-1", "task shop 17-1-0"]);
+    assert.equal(parentNode(nodes[0]!, input([store("shop", 3)])), undefined);
+  });
+
+  it("shows several stores as items with their tasks below", () => {
+    const tree = input([store("shop", 1), store("blog", 2)]);
+    const nodes = rootNodes(tree);
+    assert.deepEqual(nodes.map(nodeId), ["store shop", "store blog"]);
+    const [first] = childNodes(nodes[1]!, tree);
+    assert.equal(nodeId(parentNode(first!, tree)!), "store blog");
+  });
+
+  it("ends a page with an item that says how many are left", () => {
+    const nodes = rootNodes(input([store("shop", 450)], 200));
+    assert.equal(nodes.length, 201);
+    assert.deepEqual(nodes.at(-1), { kind: "more", store: (nodes[0] as { store: StoreModel }).store, remaining: 250 });
+    assert.equal(nodeId(nodes[199]!), "task shop 17-1-250");
+  });
+
+  it("has no such item where the page holds all", () => {
+    assert.deepEqual(new Set(kinds(rootNodes(input([store("shop", 200)], 200)))), new Set(["task"]));
+  });
+
+  it("puts what is wrong before the tasks", () => {
+    const troubled = store("shop", 1, {
+      unreadable: [
+        { id: "u1", reason: "r" },
+        { id: "u2", reason: "r" },
+      ],
+      damage: { lines: 0, bytes: 0, tornTailBytes: 3 },
+      otherVersions: ["deferred-dead_tasks-1"],
+    });
+    const tree = input([troubled], 200, ["bad setting"]);
+    const nodes = rootNodes(tree);
+    assert.deepEqual(kinds(nodes), ["settingProblem", "unreadableGroup", "damage", "otherVersion", "task"]);
+    const unreadable = childNodes(nodes[1]!, tree);
+    assert.deepEqual(unreadable.map(nodeId), ["unreadable shop u1", "unreadable shop u2"]);
+    assert.equal(nodeId(parentNode(unreadable[0]!, tree)!), nodeId(nodes[1]!));
+  });
+
+  it("waits for the end of the file before it calls any task the newest", () => {
+    const model = new StoreModel(store("shop", 0).description);
+    model.apply({ type: "tasks", tasks: [task(1)] });
+    assert.deepEqual(kinds(rootNodes(input([model]))), ["reading"]);
+  });
+
+  it("keeps the tasks in sight while a store is read again", () => {
+    const model = store("shop", 1);
+    model.apply({ type: "status", status: { ...model.status, phase: "indexing" } });
+    assert.deepEqual(kinds(rootNodes(input([model]))), ["task"]);
+  });
+
+  it("shows a failure, and what was read before it", () => {
+    const failed = store("shop", 1, { phase: "failed", problem: { code: "io", message: "disk gone" } });
+    assert.deepEqual(kinds(rootNodes(input([failed]))), ["failure", "task"]);
+  });
+
+  it("has nothing to show of a nil backend", () => {
+    assert.deepEqual(rootNodes(input([store("shop", 0, {}, "nil")])), []);
+  });
+
+  it("gives every item an id of its own", () => {
+    const both = [store("shop", 2, { unreadable: [{ id: "17-1-0", reason: "r" }] }), store("blog", 2)];
+    const tree = input(both, 1, ["one", "two"]);
+    const all = rootNodes(tree).flatMap((node) => [node, ...childNodes(node, tree)]);
+    assert.equal(new Set(all.map(nodeId)).size, all.length);
+  });
+
+  it("knows its own nodes from anything else that a command may be given", () => {
+    assert.ok(isTreeNode(rootNodes(input([store("shop", 1)]))[0]));
+    for (const other of [undefined, null, "task", {}, { kind: "file" }, []]) assert.equal(isTreeNode(other), false);
+  });
+});
+
+describe("viewState", () => {
+  const base: ViewInput = { folderCount: 1, looked: true, trusted: true, stores: [], problems: [] };
+
+  const situations: readonly (readonly [string, Partial<ViewInput>])[] = [
+    ["looking", { looked: false }],
+    ["noFolder", { folderCount: 0 }],
+    ["noStore", {}],
+    ["nil", { stores: [store("shop", 0, {}, "nil")] }],
+    ["empty", { stores: [store("shop", 0)] }],
+    ["listed", { stores: [store("shop", 1)] }],
+    ["listed", { stores: [store("shop", 0), store("blog", 0)] }],
+    ["listed", { problems: ["bad setting"] }],
+    ["listed", { stores: [store("shop", 0, { damage: { lines: 1, bytes: 9, tornTailBytes: 0 } })] }],
+    ["listed", { stores: [store("shop", 0, { unreadable: [{ id: "u", reason: "r" }] })] }],
+    ["listed", { stores: [store("shop", 0, { otherVersions: ["x"] })] }],
+    ["listed", { stores: [new StoreModel(store("shop", 0).description)] }],
+  ];
+  situations.forEach(([situation, change], index) => {
+    it(`is “${situation}” (${index})`, () => {
+      assert.equal(viewState({ ...base, ...change }).situation, situation);
+    });
+  });
+
+  it("has a welcome text exactly where the tree is empty", () => {
+    for (const [situation, change] of situations) {
+      const { stores, problems } = { ...base, ...change };
+      assert.equal(rootNodes(input(stores, 200, problems)).length === 0, situation !== "listed", situation);
+    }
+  });
+
+  it("counts all tasks on the badge, and has none for none", () => {
+    assert.deepEqual(viewState({ ...base, stores: [store("a", 1), store("b", 1200)] }).badge, {
+      value: 1201,
+      tooltip: "1,201 dead tasks",
+    });
+    assert.equal(viewState({ ...base, stores: [store("a", 0)] }).badge, undefined);
+  });
+
+  it("says why nothing can be changed", () => {
+    const readOnly = store("shop", 1, { readOnly: "no flock here" });
+    assert.equal(viewState({ ...base, stores: [readOnly] }).message, "Read-only: no flock here");
+    assert.match(viewState({ ...base, trusted: false, stores: [readOnly] }).message, /^Restricted Mode/);
+    assert.match(viewState({ ...base, stores: [readOnly, store("blog", 1)] }).message, /^1 of 2 stores/);
+    assert.equal(viewState({ ...base, stores: [store("shop", 1)] }).message, "");
+  });
+
+  it("warns of a network file system", () => {
+    const remote = store("shop", 1, { networkFileSystem: "nfs" });
+    assert.match(viewState({ ...base, stores: [remote] }).message, /network file system \(nfs\)/);
+  });
+
+  it("offers “all” only where a store with tasks can be changed", () => {
+    const readOnly = store("shop", 1, { readOnly: "no flock here" });
+    assert.equal(viewState({ ...base, stores: [readOnly, store("blog", 0)] }).hasChangeableTasks, false);
+    assert.equal(viewState({ ...base, stores: [readOnly, store("blog", 1)] }).hasChangeableTasks, true);
+  });
+});
+
+describe("what a command acts on", () => {
+  const shop = store("shop", 4);
+  const nodes = rootNodes(input([shop]));
+  const [a, b, c] = [nodes[0]!, nodes[1]!, nodes[2]!];
+
+  it("is the selection for a key, the item for a menu outside of it, and all for one inside", () => {
+    assert.deepEqual(chosenNodes(undefined, undefined, [a, b]), [a, b]);
+    assert.deepEqual(chosenNodes(c, [a, b], [a, b]), [c]);
+    assert.deepEqual(chosenNodes(a, [a, b], [a, b]), [a, b]);
+    assert.deepEqual(chosenNodes(a, undefined, [b]), [a]);
+    assert.deepEqual(chosenNodes({ kind: "other" }, undefined, [b]), [b]);
+  });
+
+  it("is records alone, by store", () => {
+    const blog = store("blog", 1, { unreadable: [{ id: "u\udcff", reason: "r" }] });
+    const others: TreeNode[] = [
+      { kind: "store", store: blog },
+      { kind: "unreadable", store: blog, id: "u\udcff", reason: "r" },
+    ];
+    const records = recordsOf([a, ...others, b]);
+    assert.deepEqual(
+      records.map(({ name, readable }) => [name, readable]),
+      [
+        ["Charge", true],
+        ["u\ufffd", false],
+        ["Charge", true],
+      ],
+    );
+    assert.deepEqual(
+      groupByStore(records).map((group) => [group.store.name, group.records.length]),
+      [
+        ["shop", 2],
+        ["blog", 1],
+      ],
+    );
+  });
+});
+
+describe("confirmations and outcomes", () => {
+  const shop = store("shop", 1);
+  const record = (name: string, readable = true, of = shop): ReturnType<typeof recordReference> => ({
+    store: of,
+    id: `id of ${name}`,
+    name,
+    readable,
+  });
+
+  it("name eight and count the rest", () => {
+    const many = Array.from({ length: 12 }, (_, index) => record(`Task${index}`));
+    assert.deepEqual(nameList([...many, many[0]!]).split("\n"), [
+      "Task0 ×2",
+      ...Array.from({ length: 7 }, (_, index) => `Task${index + 1}`),
+      "and 4 more",
+    ]);
+  });
+
+  it("say what is deleted, how many and from where", () => {
+    assert.equal(deleteConfirmation([record("Charge")]).message, "Delete the dead task Charge from shop?");
+    const mixed = deleteConfirmation([record("Charge"), record("Mail"), record("u", false)]);
+    assert.equal(mixed.message, "Delete 2 dead tasks and 1 record that cannot be read from shop?");
+    assert.equal(mixed.button, "Delete 3");
+    const apart = [record("Charge"), record("Mail", true, store("blog", 1))];
+    assert.equal(retryConfirmation(apart).message, "Retry 2 dead tasks from 2 stores?");
+  });
+
+  it("name what was done, what had gone and what failed", () => {
+    const nothing = { done: [], missing: [], failed: [] };
+    assert.equal(doneText("Retried", { ...nothing, done: [record("Charge")] }), "Retried Charge.");
+    assert.equal(doneText("Deleted", { ...nothing, done: [record("A"), record("B")] }), "Deleted 2 dead tasks.");
+    assert.equal(doneText("Deleted", nothing), null);
+    assert.equal(troubleText("retried", nothing), null);
+    assert.equal(troubleText("retried", { ...nothing, missing: [record("Charge")] }), "Charge was already gone.");
+    assert.equal(
+      troubleText("retried", {
+        ...nothing,
+        missing: [record("A"), record("B")],
+        failed: [{ record: record("C"), error: "no context" }],
+      }),
+      "2 dead tasks were already gone. 1 task could not be retried. C: no context.",
+    );
+  });
+});
