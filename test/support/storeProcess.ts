@@ -61,7 +61,11 @@ async function list(store: DeadTaskStore): Promise<readonly string[]> {
 }
 
 /** As `crowd` of the Ruby peer, and retries tasks whose id ends in 2. */
-async function crowd(store: DeadTaskStore, message: Readonly<Record<string, unknown>>, seconds: number): Promise<object> {
+async function crowd(
+  store: DeadTaskStore,
+  message: Readonly<Record<string, unknown>>,
+  seconds: number,
+): Promise<object> {
   const added: string[] = [];
   const removed: string[] = [];
   const retried: { id: string; newId: string }[] = [];
@@ -105,7 +109,8 @@ async function answer(store: DeadTaskStore, request: Request): Promise<unknown> 
   const { ids = [], publishAt = null, task = {} } = request;
   switch (request.do) {
     case "add":
-      return (await store.add(taskOf(task))) ?? null;
+      await store.add(taskOf(task));
+      return null;
     case "list":
       return await list(store);
     case "remove":
