@@ -1,7 +1,16 @@
-import { spawn } from "node:child_process";
+import assert from "node:assert/strict";
+import { execFileSync, spawn } from "node:child_process";
 import { join } from "node:path";
 
-const program = join(__dirname, "../../dist/cli.js");
+const root = join(__dirname, "../..");
+const program = join(root, "dist/cli.js");
+let isBuilt = false;
+
+/** Builds `dist/`, once for all suites of a run. */
+export function buildCommandLine(): void {
+  if (!isBuilt) execFileSync("npm", ["run", "--silent", "build"], { cwd: root, stdio: "pipe" });
+  isBuilt = true;
+}
 
 export interface CommandResult {
   readonly status: number | null;
@@ -41,4 +50,34 @@ export function deadTasks(args: readonly string[], options: CommandOptions = {})
 /** The same as a line for a shell. */
 export function shellCommand(args: readonly string[]): string {
   return [process.execPath, program, ...args].map((part) => `'${part.replaceAll("'", "'\\''")}'`).join(" ");
+}
+
+/** Runs with `--json` and returns what it printed; it must have ended with this status. */
+export async function json<Shape>(args: readonly string[], status = 0, options: CommandOptions = {}): Promise<Shape> {
+  const result = await deadTasks([...args, "--json"], options);
+  assert.equal(result.status, status, result.stderr);
+  return JSON.parse(result.stdout) as Shape;
+}
+
+export function assertOneLineError(result: CommandResult, status: number, message: RegExp): void {
+  assert.equal(result.status, status, result.stderr);
+  assert.match(result.stderr, message);
+  assert.match(result.stderr, /^dead-tasks: [^\n]+\n$/, "one line, and no stack");
+}
+
+export interface ListJson {
+  readonly tasks: readonly Record<string, unknown>[];
+  readonly unreadable: readonly string[];
+  readonly damage: { readonly lines: number; readonly bytes: number; readonly torn_tail_bytes: number };
+}
+export interface RetryJson {
+  readonly retried: readonly { readonly id: string; readonly new_id: string }[];
+  readonly missing: readonly string[];
+  readonly failed: readonly { readonly id: string; readonly error: string }[];
+  readonly log: string | null;
+}
+export interface DeleteJson {
+  readonly deleted: readonly string[];
+  readonly missing: readonly string[];
+  readonly failed: readonly unknown[];
 }

@@ -1,7 +1,12 @@
-import { cpSync, existsSync, mkdtempSync, readFileSync, readdirSync } from "node:fs";
+import { cpSync, existsSync, mkdtempSync, readFileSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { crc32 } from "node:zlib";
+import { dumpString, writeMarshal } from "../../src/marshal";
+import type { NewDeadTask } from "../../src/storage";
+import { deadTaskLine } from "../../src/storage/frames";
+import { encodeRecord } from "../../src/storage/record";
+import { array, classNamed, nil, str } from "./ruby";
 
 const stores = join(__dirname, "../fixtures/dead-tasks");
 
@@ -46,12 +51,20 @@ export function fixtureStores(): FixtureStore[] {
   );
 }
 
-/** A copy of a fixture's storage directory, for the caller to change and remove. */
+const copies: string[] = [];
+
+/** A copy of a fixture's storage directory to work on, until `removeCopies`. */
 export function copyStorage(name: string): string {
   const copy = mkdtempSync(join(tmpdir(), `dead-tasks-${name}-`));
+  copies.push(copy);
   const source = name === "wal" ? join(stores, "../wal/storage") : join(stores, name, "storage");
   cpSync(source, copy, { recursive: true });
   return copy;
+}
+
+/** For `afterEach`. */
+export function removeCopies(): void {
+  for (const copy of copies.splice(0)) rmSync(copy, { recursive: true, force: true });
 }
 
 /** As our output shows text: bytes that are not UTF-8 as U+FFFD. */
@@ -98,4 +111,20 @@ export function logLines(storage: string, prefix = "deferred-"): string[] {
   const names = readdirSync(storage).filter((name) => name.startsWith(`${prefix}0-`));
   const text = names.map((name) => readFileSync(join(storage, name), "latin1")).join("");
   return text.split("\n").slice(0, -1);
+}
+
+/** A valid line of a data file, with this much of its own. */
+export function deadTaskOf(own: Partial<NewDeadTask> & { readonly id: string }): Buffer {
+  const record = encodeRecord({
+    taskClass: "SyncInvoice",
+    attempts: 21,
+    enqueuedAt: 1_767_000_000,
+    failedAt: 1_767_000_000,
+    exceptionClass: "RuntimeError",
+    exceptionMessage: "m".repeat(500),
+    backtrace: Array.from({ length: 10 }, (_, index) => `/srv/app/app/tasks/sync_invoice.rb:${index}:in \`perform'`),
+    context: writeMarshal(array(classNamed("SyncInvoice"), array(str("x".repeat(500))), nil(), nil())),
+    ...own,
+  });
+  return deadTaskLine(own.id, dumpString(record));
 }

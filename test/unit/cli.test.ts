@@ -1,10 +1,7 @@
 import assert from "node:assert/strict";
-import { execFileSync, spawn } from "node:child_process";
-import { once } from "node:events";
+import { execFileSync } from "node:child_process";
 import {
   appendFileSync,
-  chmodSync,
-  chownSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -15,108 +12,28 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { crc32 } from "node:zlib";
-import * as lockfile from "proper-lockfile";
 import { version } from "../../package.json";
-import { dumpString, inspect, writeMarshal } from "../../src/marshal";
-import { decodeContext, type NewDeadTask } from "../../src/storage";
-import { deadTaskLine } from "../../src/storage/frames";
-import { encodeRecord } from "../../src/storage/record";
-import { deadTasks, shellCommand, type CommandOptions, type CommandResult } from "../support/commandLine";
 import {
-  afterRemoval,
-  copyStorage,
-  dataFile,
-  fixtureStores,
-  logLines,
-  plainText,
-  withoutAddresses,
-  type ExpectedTask,
-  type ExpectedText,
-} from "../support/fixtures";
-import { array, classNamed, nil, str } from "../support/ruby";
-
-interface ListJson {
-  readonly tasks: readonly Record<string, unknown>[];
-  readonly unreadable: readonly string[];
-  readonly damage: { readonly lines: number; readonly bytes: number; readonly torn_tail_bytes: number };
-}
-interface RetryJson {
-  readonly retried: readonly { readonly id: string; readonly new_id: string }[];
-  readonly missing: readonly string[];
-  readonly failed: readonly { readonly id: string; readonly error: string }[];
-  readonly log: string | null;
-}
-interface DeleteJson {
-  readonly deleted: readonly string[];
-  readonly missing: readonly string[];
-  readonly failed: readonly unknown[];
-}
-
-// What the fixtures' README says of them, beyond what their expected files hold.
-const unreadableIds: Readonly<Record<string, readonly string[]>> = {
-  "bad-payload": ["1767225638-1-1", "1767225639-1-1", "1767225640-1-1"],
-};
-/** What the log carries for those contexts that a worker can run; the others cannot be replayed. */
-const oddContexts: Readonly<Record<string, string | null>> = {
-  "1767225637-5-1": String.raw`"\x04\b[\tc\x10SyncInvoice[\x06i\x0600"`,
-  "1767225638-5-1": String.raw`"\x04\b[\vc\x10SyncInvoice[\x06i\a00I\"\x12req-id-string\x06:\x06ET0"`,
-  "1767225639-5-1": String.raw`"\x04\b[\fc\x10SyncInvoice0{\x06:\x06ai\x060[\x06I\"\x06t\x06:\x06ET{\x06:\x06xi\x06{\x06:\x06ui\x06"`,
-  "1767225640-5-1": String.raw`"\x04\b[\fc\x10SyncInvoice[\ai\x06i\a{\x000000"`,
-  "1767225641-5-1": null,
-  "1767225642-5-1": null,
-  "1767225643-5-1": null,
-};
-
-/**
- * What an argument is shown as. Objects with a dump of their own are shown by what they dumped, since only their class knows
- * what Rage prints of them; there the text is the one that the Marshal module's own tests vouch for.
- */
-function rubyText(task: ExpectedTask, field: keyof typeof contextFields, text: ExpectedText): string {
-  if (!/#<(Ud|Um|Token|Blob)[: ]/.test(plainText(text))) return withoutAddresses(text);
-  return inspect(decodeContext(Buffer.from(task.context_base64, "base64"))[contextFields[field]]);
-}
-
-const contextFields = {
-  args: "args",
-  kwargs: "kwargs",
-  log_tags: "logTags",
-  log_context: "logContext",
-  user_context: "userContext",
-} as const;
-
-/** A valid line of a data file, with this much of its own. */
-function line(own: Partial<NewDeadTask> & { readonly id: string }): Buffer {
-  const record = encodeRecord({
-    taskClass: "SyncInvoice",
-    attempts: 21,
-    enqueuedAt: 1_767_000_000,
-    failedAt: 1_767_000_000,
-    exceptionClass: "RuntimeError",
-    exceptionMessage: "m".repeat(500),
-    backtrace: Array.from({ length: 10 }, (_, index) => `/srv/app/app/tasks/sync_invoice.rb:${index}:in \`perform'`),
-    context: writeMarshal(array(classNamed("SyncInvoice"), array(str("x".repeat(500))), nil(), nil())),
-    ...own,
-  });
-  return deadTaskLine(own.id, dumpString(record));
-}
+  assertOneLineError,
+  buildCommandLine,
+  deadTasks,
+  json,
+  shellCommand,
+  type ListJson,
+  type RetryJson,
+} from "../support/commandLine";
+import { copyStorage, dataFile, deadTaskOf, logLines, removeCopies } from "../support/fixtures";
 
 describe("the command line", function () {
   this.timeout(60_000);
-  const made: string[] = [];
 
-  before(() => {
-    execFileSync("npm", ["run", "--silent", "build"], { cwd: join(__dirname, "../.."), stdio: "pipe" });
-  });
+  before(buildCommandLine);
+
+  const made: string[] = [];
   afterEach(() => {
+    removeCopies();
     for (const path of made.splice(0)) rmSync(path, { recursive: true, force: true });
   });
-
-  function copy(name: string): string {
-    const storage = copyStorage(name);
-    made.push(storage);
-    return storage;
-  }
 
   function folder(): string {
     const path = mkdtempSync(join(tmpdir(), "dead-tasks-cli-"));
@@ -124,173 +41,8 @@ describe("the command line", function () {
     return path;
   }
 
-  /** Runs with `--json` and returns what it printed; it must have ended with this status. */
-  async function json<Shape>(args: readonly string[], status = 0, options: CommandOptions = {}): Promise<Shape> {
-    const result = await deadTasks([...args, "--json"], options);
-    assert.equal(result.status, status, result.stderr);
-    return JSON.parse(result.stdout) as Shape;
-  }
-
-  function assertOneLineError(result: CommandResult, status: number, message: RegExp): void {
-    assert.equal(result.status, status, result.stderr);
-    assert.match(result.stderr, message);
-    assert.match(result.stderr, /^dead-tasks: [^\n]+\n$/, "one line, and no stack");
-  }
-
-  for (const { name, prefix, expected } of fixtureStores()) {
-    describe(`on the fixture ${name} (${prefix})`, () => {
-      const place = (storage: string): string[] => ["--storage", storage, "--prefix", prefix];
-      const unreadable = unreadableIds[name] ?? [];
-
-      it("lists", async () => {
-        const storage = copy(name);
-        const before = readFileSync(dataFile(storage, prefix));
-        const listed = await json<ListJson>(["list", "--order", "oldest", ...place(storage)]);
-        assert.deepEqual(
-          listed.tasks.map((task) => task["id"]),
-          expected.map((task) => task.id),
-        );
-        for (const [index, task] of expected.entries()) {
-          const shown = listed.tasks[index]!;
-          assert.deepEqual(Object.keys(shown), [
-            "id",
-            "task_class",
-            "attempts",
-            "enqueued_at",
-            "failed_at",
-            "exception_class",
-            "exception_message",
-          ]);
-          for (const field of ["task_class", "exception_class", "exception_message"] as const) {
-            if (task[field] !== undefined) {
-              assert.equal(shown[field], task[field] === null ? null : plainText(task[field]), task.id);
-            }
-          }
-          for (const field of ["attempts", "enqueued_at", "failed_at"] as const) {
-            if (task[field] !== undefined) assert.equal(shown[field], task[field], task.id);
-          }
-        }
-        assert.deepEqual(listed.unreadable, unreadable);
-        const newestFirst = await json<ListJson>(["list", ...place(storage)]);
-        assert.deepEqual(newestFirst.tasks, listed.tasks.toReversed());
-        const text = await deadTasks(["list", ...place(storage)]);
-        assert.equal(text.status, 0);
-        assert.equal(text.stdout.split("\n").length - 1, expected.length, "one line a task");
-        assert.deepEqual(readFileSync(dataFile(storage, prefix)), before, "reading changes nothing");
-        assert.deepEqual(logLines(storage, prefix), []);
-      });
-
-      it("shows", async () => {
-        const storage = copy(name);
-        // Each run is a process of its own; of the two hundred random tasks every eighth will do.
-        const some = expected.filter((_, index) => expected.length < 100 || index % 8 === 0);
-        for (const task of some) {
-          const shown = await json<Record<string, unknown>>(["show", task.id, ...place(storage)]);
-          assert.equal(shown["id"], task.id);
-          if (task.backtrace !== undefined) assert.deepEqual(shown["backtrace"], task.backtrace.map(plainText));
-          const texts = [
-            ["args", task.args_inspect],
-            ["kwargs", task.kwargs_inspect],
-            ["log_tags", task.log_tags],
-            ["log_context", task.log_context],
-            ["user_context", task.user_context],
-          ] as const;
-          for (const [field, text] of texts) {
-            if (text !== undefined) assert.equal(shown[field], rubyText(task, field, text), `${field} of ${task.id}`);
-          }
-          const isDecodable = oddContexts[task.id] !== null || name !== "contexts";
-          assert.equal("context_error" in shown, !isDecodable, task.id);
-          if (!isDecodable) assert.equal(shown["args"], null);
-        }
-        for (const id of unreadable) {
-          const result = await deadTasks(["show", id, ...place(storage)]);
-          assertOneLineError(result, 1, /cannot be read \(.*\); it can only be deleted/);
-        }
-      });
-
-      it("retries, byte for byte", async () => {
-        const storage = copy(name);
-        const before = readFileSync(dataFile(storage, prefix));
-        const refused = name === "contexts" ? expected.filter(({ id }) => oddContexts[id] === null) : [];
-        const fails = refused.length + unreadable.length > 0;
-        const result = await json<RetryJson>(["retry", "--all", ...place(storage)], fails ? 1 : 0);
-        const retriedIds = expected.filter((task) => !refused.includes(task)).map(({ id }) => id);
-        assert.deepEqual(
-          result.retried.map(({ id }) => id),
-          retriedIds,
-        );
-        assert.deepEqual(
-          result.failed.map(({ id }) => id).sort(),
-          [...refused.map(({ id }) => id), ...unreadable].sort(),
-        );
-        assert.deepEqual(result.missing, []);
-
-        const lines = logLines(storage, prefix);
-        assert.equal(lines.length, retriedIds.length);
-        assert.equal(result.log === null, retriedIds.length === 0);
-        if (result.log !== null) {
-          assert.match(result.log, new RegExp(`^${prefix}0-\\d{8}-\\d+-[0-9a-z]+$`));
-          assert.ok(existsSync(join(storage, result.log)));
-        }
-        for (const [index, { id, new_id: newId }] of result.retried.entries()) {
-          assert.match(newId, /^\d+-\d+-\d+$/);
-          const payload = expected.find((task) => task.id === id)?.retry_payload ?? oddContexts[id];
-          const entry = `add:${newId}:0:${payload ?? "?"}`;
-          assert.equal(lines[index], `${crc32(entry).toString(16).padStart(8, "0")}:${entry}`, id);
-        }
-        assert.equal(new Set(result.retried.map((task) => task.new_id)).size, retriedIds.length);
-        assert.deepEqual(readFileSync(dataFile(storage, prefix)), afterRemoval(before, retriedIds));
-        assert.deepEqual(
-          readdirSync(storage).filter((file) => file.startsWith(".") || file.endsWith(".tmp")),
-          [],
-        );
-      });
-
-      it("deletes, byte for byte", async () => {
-        const storage = copy(name);
-        const before = readFileSync(dataFile(storage, prefix));
-        const ids = [...expected.map(({ id }) => id), ...unreadable];
-        const some = ids.filter((_, index) => index % 3 === 0);
-        const result = await json<DeleteJson>(["delete", ...some, "none-of-these", ...place(storage)], 1);
-        assert.deepEqual(result, { deleted: some, missing: ["none-of-these"], failed: [] });
-        const between = afterRemoval(before, some);
-        assert.deepEqual(readFileSync(dataFile(storage, prefix)), between);
-
-        const rest = await json<DeleteJson>(["delete", "--all", ...place(storage)]);
-        assert.deepEqual([...rest.deleted].sort(), ids.filter((id) => !some.includes(id)).sort());
-        assert.deepEqual(readFileSync(dataFile(storage, prefix)), afterRemoval(between, rest.deleted));
-        const left = await json<ListJson>(["list", ...place(storage)]);
-        assert.deepEqual([left.tasks, left.unreadable], [[], []]);
-        assert.deepEqual(logLines(storage, prefix), []);
-      });
-    });
-  }
-
-  it("lists the pending tasks as Rage loads them", async () => {
-    const storage = copy("wal");
-    const expected = JSON.parse(readFileSync(join(__dirname, "../fixtures/wal/expected.json"), "utf8")) as Record<
-      string,
-      unknown
-    >[];
-    const { tasks, damage } = await json<ListJson>(["pending", "--storage", storage]);
-    const fields = ["id", "task_class", "attempts", "publish_at", "args", "kwargs"];
-    assert.deepEqual(
-      tasks.map((task) => Object.fromEntries(fields.map((field) => [field, task[field]]))),
-      expected.map((task) => Object.fromEntries(fields.map((field) => [field, task[field]]))),
-    );
-    for (const task of tasks) assert.ok(existsSync(join(storage, String(task["log"]))));
-    assert.deepEqual(damage, { lines: 2, bytes: 26, torn_tail_bytes: 17 });
-    const text = await deadTasks(["pending", "--storage", storage]);
-    assert.match(
-      text.stdout,
-      /^at once {15}0 {2}1767000000-99999-1 {2}SyncInvoice {10}deferred-0-20261101-99999-abc123$/m,
-    );
-    assert.match(text.stdout, /^2100-01-01T00:00:00Z {2}2 {2}1795971912-18690-3 {2}Billing::ChargeCard/m);
-    assert.equal(text.stdout.split("\n").length, 4);
-  });
-
   it("sees in pending what it has retried, with the time asked for", async () => {
-    const storage = copy("basic");
+    const storage = copyStorage("basic");
     const [first, second, third] = (await json<ListJson>(["list", "--storage", storage])).tasks.map((task) =>
       String(task["id"]),
     );
@@ -308,7 +60,7 @@ describe("the command line", function () {
 
   describe("in text", () => {
     it("lists aligned, filtered and limited", async () => {
-      const storage = copy("basic");
+      const storage = copyStorage("basic");
       const all = await json<ListJson>(["list", "--storage", storage]);
       const text = await deadTasks(["list", "--storage", storage]);
       const rows = text.stdout.trimEnd().split("\n");
@@ -337,8 +89,11 @@ describe("the command line", function () {
     });
 
     it("has a place for exceptions of a class without a name", async () => {
-      const storage = copy("basic");
-      appendFileSync(dataFile(storage), line({ id: "1767300000-1-1", exceptionClass: null, exceptionMessage: "who?" }));
+      const storage = copyStorage("basic");
+      appendFileSync(
+        dataFile(storage),
+        deadTaskOf({ id: "1767300000-1-1", exceptionClass: null, exceptionMessage: "who?" }),
+      );
       const nameless = await json<ListJson>(["list", "--exception", "", "--storage", storage]);
       assert.deepEqual(
         nameless.tasks.map((task) => [task["id"], task["exception_class"]]),
@@ -349,7 +104,7 @@ describe("the command line", function () {
     });
 
     it("shows everything, after a warning on standard error", async () => {
-      const result = await deadTasks(["show", "1767225639-4101-7", "--storage", copy("basic")]);
+      const result = await deadTasks(["show", "1767225639-4101-7", "--storage", copyStorage("basic")]);
       assert.equal(result.status, 0);
       assert.match(result.stderr, /^dead-tasks: .*sensitive.*\n$/);
       assert.equal(
@@ -377,7 +132,7 @@ describe("the command line", function () {
     });
 
     it("never passes on what a terminal would act on", async () => {
-      const storage = copy("odd-text");
+      const storage = copyStorage("odd-text");
       const { tasks } = await json<ListJson>(["list", "--storage", storage]);
       const outputs = [await deadTasks(["list", "--storage", storage])];
       outputs.push(await deadTasks(["list", "--json", "--storage", storage]));
@@ -395,11 +150,11 @@ describe("the command line", function () {
     });
 
     it("names damage and unreadable records on standard error", async () => {
-      const corrupt = await deadTasks(["list", "--storage", copy("corrupt")]);
+      const corrupt = await deadTasks(["list", "--storage", copyStorage("corrupt")]);
       assert.match(corrupt.stderr, /^dead-tasks: 8 corrupt lines skipped \(825 bytes\)$/m);
-      const torn = await deadTasks(["list", "--storage", copy("torn-tail")]);
+      const torn = await deadTasks(["list", "--storage", copyStorage("torn-tail")]);
       assert.match(torn.stderr, /the last line is unfinished \(40 bytes\)/);
-      const bad = await deadTasks(["list", "--storage", copy("bad-payload")]);
+      const bad = await deadTasks(["list", "--storage", copyStorage("bad-payload")]);
       assert.match(
         bad.stderr,
         /3 records cannot be read, only deleted: 1767225638-1-1 1767225639-1-1 1767225640-1-1$/m,
@@ -407,7 +162,7 @@ describe("the command line", function () {
     });
 
     it("says when a replayed task runs", async () => {
-      const storage = copy("basic");
+      const storage = copyStorage("basic");
       const result = await deadTasks(["retry", "1767225637-4101-1", "--storage", storage]);
       assert.equal(result.status, 0);
       assert.match(result.stdout, /^retried 1767225637-4101-1 as \d+-\d+-\d+\n$/);
@@ -423,7 +178,7 @@ describe("the command line", function () {
 
     it("fits a terminal, with a heading", () => {
       // `script` gives the program a terminal.
-      const command = `stty cols 100; ${shellCommand(["list", "--storage", copy("basic")])}`;
+      const command = `stty cols 100; ${shellCommand(["list", "--storage", copyStorage("basic")])}`;
       const output = execFileSync("script", ["-qec", command, "/dev/null"], { encoding: "utf8", stdio: "pipe" });
       const lines = output.trimEnd().split(/\r?\n/);
       assert.match(lines[0]!, /^FAILED +TRIES +ID +CLASS +ERROR$/);
@@ -449,7 +204,7 @@ describe("the command line", function () {
     });
 
     it("leaves the file alone when none of the ids is there", async () => {
-      const storage = copy("corrupt");
+      const storage = copyStorage("corrupt");
       const before = readFileSync(dataFile(storage));
       await json(["delete", "nobody", "--storage", storage], 1);
       await json(["retry", "nobody", "--storage", storage], 1);
@@ -458,7 +213,7 @@ describe("the command line", function () {
     });
 
     it("counts an id once, however often it is given", async () => {
-      const storage = copy("basic");
+      const storage = copyStorage("basic");
       const id = "1767225637-4101-1";
       const { retried } = await json<RetryJson>(["retry", id, id, id, "--storage", storage]);
       assert.equal(retried.length, 1);
@@ -471,7 +226,7 @@ describe("the command line", function () {
     });
 
     it("goes on past a bad item and reports each", async () => {
-      const storage = copy("bad-payload");
+      const storage = copyStorage("bad-payload");
       const ids = ["1767225638-1-1", "nobody", "1767225646-1-1"];
       const result = await json<RetryJson>(["retry", ...ids, "--storage", storage], 1);
       assert.deepEqual(
@@ -487,13 +242,13 @@ describe("the command line", function () {
     });
 
     it("names the prefixes that are there", async () => {
-      const result = await deadTasks(["list", "--prefix", "other", "--storage", copy("prefixes")]);
+      const result = await deadTasks(["list", "--prefix", "other", "--storage", copyStorage("prefixes")]);
       assert.equal(result.status, 0);
       assert.match(result.stderr, /no dead tasks of prefix other- in .*stores of prefix deferred-, jobs-; .*--prefix/);
     });
 
     it("leaves files of another storage version alone, and says that they are there", async () => {
-      const storage = copy("basic");
+      const storage = copyStorage("basic");
       writeFileSync(join(storage, "deferred-dead_tasks-1"), "new\n");
       const result = await deadTasks(["list", "--storage", storage]);
       assert.match(
@@ -519,7 +274,7 @@ describe("the command line", function () {
     it("finds the application's own store from any folder inside it", async () => {
       const root = application('config.deferred.backend = :disk, { path: "jobs", prefix: "work" }\n');
       mkdirSync(join(root, "jobs"));
-      writeFileSync(join(root, "jobs/work-dead_tasks-0"), readFileSync(dataFile(copy("torn-tail"))));
+      writeFileSync(join(root, "jobs/work-dead_tasks-0"), readFileSync(dataFile(copyStorage("torn-tail"))));
       for (const cwd of [root, join(root, "app/tasks")]) {
         const { tasks } = await json<ListJson>(["list"], 0, { cwd, env: bare });
         assert.deepEqual(
@@ -533,7 +288,7 @@ describe("the command line", function () {
     it("looks into storage where there is no application", async () => {
       const cwd = folder();
       mkdirSync(join(cwd, "storage"));
-      writeFileSync(dataFile(join(cwd, "storage")), readFileSync(dataFile(copy("torn-tail"))));
+      writeFileSync(dataFile(join(cwd, "storage")), readFileSync(dataFile(copyStorage("torn-tail"))));
       assert.equal((await json<ListJson>(["list"], 0, { cwd, env: bare })).tasks.length, 1);
     });
 
@@ -617,147 +372,8 @@ describe("the command line", function () {
     });
 
     it("takes an id that looks like an option after --", async () => {
-      const result = await deadTasks(["show", "--storage", copy("basic"), "--", "--json"]);
+      const result = await deadTasks(["show", "--storage", copyStorage("basic"), "--", "--json"]);
       assertOneLineError(result, 1, /no dead task --json/);
-    });
-  });
-
-  describe("where it is not allowed to", () => {
-    /** An unprivileged user: another one where the tests run as root, which may do everything. */
-    const isRoot = process.getuid?.() === 0;
-    const unprivileged: CommandOptions = isRoot ? { uid: 65534, gid: 65534, cwd: "/" } : {};
-
-    it("reads a directory that it may not write in, and changes nothing", async () => {
-      const storage = copy("basic");
-      chmodSync(storage, 0o555);
-      const before = readFileSync(dataFile(storage));
-      try {
-        assert.equal((await json<ListJson>(["list", "--storage", storage], 0, unprivileged)).tasks.length, 6);
-        for (const command of ["retry", "delete"]) {
-          const result = await deadTasks([command, "--all", "--storage", storage], unprivileged);
-          assertOneLineError(
-            result,
-            1,
-            /^dead-tasks: Could not (retry|delete) from .*: you have no permission to write in/,
-          );
-          assert.equal(result.stdout, "");
-        }
-        assert.deepEqual(readFileSync(dataFile(storage)), before);
-        assert.deepEqual(readdirSync(storage).sort(), ["deferred-dead_tasks-0", "deferred-dead_tasks.lock"]);
-      } finally {
-        chmodSync(storage, 0o755);
-      }
-    });
-
-    it("says which file it may not read", async () => {
-      const storage = copy("basic");
-      chmodSync(storage, 0o755);
-      chmodSync(dataFile(storage), 0);
-      for (const command of [["list"], ["show", "x"], ["retry", "--all"], ["delete", "--all"]]) {
-        const result = await deadTasks([...command, "--storage", storage], unprivileged);
-        assertOneLineError(result, 1, /deferred-dead_tasks-0.*permission denied|permission/);
-        assert.equal(result.stdout, "");
-      }
-    });
-
-    it("says which log it may not read", async () => {
-      const storage = copy("wal");
-      chmodSync(storage, 0o755);
-      for (const name of readdirSync(storage)) chmodSync(join(storage, name), 0);
-      assertOneLineError(await deadTasks(["pending", "--storage", storage], unprivileged), 1, /permission denied/);
-    });
-
-    // Only root can give a file to somebody else; everybody else meets the cases above.
-    if (isRoot) {
-      it("refuses to replace another user's file", async () => {
-        const storage = copy("basic");
-        chmodSync(storage, 0o777);
-        for (const name of readdirSync(storage)) chmodSync(join(storage, name), 0o666);
-        chownSync(dataFile(storage), 65533, 65533);
-        const result = await deadTasks(["delete", "--all", "--storage", storage], unprivileged);
-        assertOneLineError(result, 1, /belongs to another user \(65533\)/);
-      });
-    }
-  });
-
-  describe("while others work on the same store", () => {
-    it("gives up on a lock that a worker keeps, and changes nothing", async () => {
-      const storage = copy("basic");
-      const before = readFileSync(dataFile(storage));
-      const script = "f = File.open(ARGV[0], 'a'); f.flock(File::LOCK_EX); puts 'held'; $stdout.flush; $stdin.read";
-      const worker = spawn("ruby", ["-e", script, join(storage, "deferred-dead_tasks.lock")]);
-      try {
-        await once(worker.stdout, "data");
-        const result = await deadTasks(["delete", "--all", "--storage", storage]);
-        assertOneLineError(
-          result,
-          1,
-          /dead_tasks\.lock stayed locked by another process for 1\.45 seconds\. Nothing was changed/,
-        );
-        assert.deepEqual(readFileSync(dataFile(storage)), before);
-      } finally {
-        worker.stdin.end();
-        await once(worker, "close");
-      }
-      assert.equal((await json<DeleteJson>(["delete", "--all", "--storage", storage])).deleted.length, 6);
-    });
-
-    it("waits for another window's operation", async () => {
-      const storage = copy("basic");
-      const lock = join(storage, ".deferred-dead_tasks.busy");
-      const release = await lockfile.lock(lock, { lockfilePath: lock, realpath: false });
-      const running = json<DeleteJson>(["delete", "--all", "--storage", storage]);
-      await new Promise((resolve) => setTimeout(resolve, 1000));
-      assert.ok(readFileSync(dataFile(storage)).length > 0);
-      await release();
-      assert.equal((await running).deleted.length, 6);
-    });
-
-    it("replays each task once when two command lines replay all", async () => {
-      const storage = copy("random");
-      const results = await Promise.all(
-        [0, 1].map(() => deadTasks(["retry", "--all", "--json", "--storage", storage])),
-      );
-      const retried = results.flatMap(({ stdout }) => (JSON.parse(stdout) as RetryJson).retried.map(({ id }) => id));
-      assert.equal(retried.length, 200);
-      assert.equal(new Set(retried).size, 200);
-      assert.equal(logLines(storage).length, 200);
-    });
-  });
-
-  describe("on a large store", () => {
-    let storage: string;
-    const tasks = 30_000;
-
-    before(() => {
-      storage = mkdtempSync(join(tmpdir(), "dead-tasks-large-"));
-      const lines = Array.from({ length: tasks }, (_, index) => line({ id: `${1_767_000_001 + index}-1-1` }));
-      writeFileSync(dataFile(storage), Buffer.concat(lines));
-    });
-    after(() => {
-      rmSync(storage, { recursive: true });
-    });
-
-    it("ends quietly when its reader goes away", () => {
-      const list = shellCommand(["list", "--storage", storage]);
-      const script = `set -o pipefail; { ${list}; echo "status $?" >&2; } 2>&1 >/dev/null | cat; ${list} | head -1; echo "statuses \${PIPESTATUS[@]}"`;
-      const output = execFileSync("bash", ["-c", script], { encoding: "utf8", stdio: "pipe" }).trimEnd().split("\n");
-      assert.equal(output[0], "status 0");
-      assert.match(output[1] ?? "", /1767030000-1-1/);
-      assert.equal(output[2], "statuses 0 0");
-      const json = execFileSync("bash", [
-        "-c",
-        `${shellCommand(["list", "--json", "--storage", storage])} 2>&1 | head -1`,
-      ]);
-      assert.equal(json.toString(), '{"tasks":[\n');
-    });
-
-    it("lists in bounded memory", async () => {
-      // The file is some fifty megabytes; the list alone would be more than this heap.
-      const { stdout } = await deadTasks(["list", "--json", "--storage", storage], {
-        nodeOptions: ["--max-old-space-size=32"],
-      });
-      assert.equal((JSON.parse(stdout) as ListJson).tasks.length, tasks);
     });
   });
 });
