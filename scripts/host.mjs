@@ -34,9 +34,11 @@ await main(async () => {
       DEAD_TASKS_RESULTS: freshResultsFile(suite),
     };
     try {
-      const status = await (desktop ? runInDesktop : runInServer)({ run, folder, index: tests.index, env });
-      printResults(suite);
-      failed += readResults(suite, status).failed;
+      const { status, log } = await (desktop ? runInDesktop : runInServer)({ run, folder, index: tests.index, env });
+      const counts = readResults(suite, status);
+      if (counts.failed > 0) console.log(log);
+      printResults(suite, counts);
+      failed += counts.failed;
     } finally {
       remove();
     }

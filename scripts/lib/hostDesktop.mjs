@@ -7,7 +7,7 @@ import { root } from "./steps.mjs";
 
 /**
  * @param {import("./hostServer.mjs").HostJob} job
- * @returns {Promise<number>} 0 when every test passed.
+ * @returns {Promise<{ status: number, log: string }>} `status`: 0 when every test passed. `log` is empty: VS Code prints.
  */
 export async function runInDesktop({ run, folder, index, env }) {
   const { runTests } = await import("@vscode/test-electron");
@@ -15,7 +15,7 @@ export async function runInDesktop({ run, folder, index, env }) {
   try {
     await mkdir(join(data, "User"), { recursive: true });
     await writeFile(join(data, "User", "settings.json"), JSON.stringify(run.settings));
-    return await runTests({
+    const status = await runTests({
       extensionDevelopmentPath: root,
       extensionTestsPath: index,
       extensionTestsEnv: env,
@@ -27,10 +27,11 @@ export async function runInDesktop({ run, folder, index, env }) {
         ...(process.getuid?.() === 0 ? ["--no-sandbox"] : []),
       ],
     });
+    return { status, log: "" };
   } catch (error) {
     console.error(`The desktop's VS Code did not run the tests: ${String(error)}`);
     console.error("Where its download is blocked, `npm run test:host` runs the same suite.");
-    return 1;
+    return { status: 1, log: "" };
   } finally {
     await rm(data, { recursive: true, force: true });
   }

@@ -15,32 +15,35 @@ const timeoutMs = 180_000;
  */
 
 /**
- * After a failure, prints what the window, the extension host and the server printed.
  * @param {HostJob} job
- * @returns {Promise<number>} 0 when every test passed.
+ * @returns {Promise<{ status: number, log: string }>} `status`: 0 when the extension host ended well. `log`: what the window,
+ *   the extension host and the server printed.
  */
 export async function runInServer({ run, folder, index, env }) {
   const server = await startServer({ trusted: run.trusted, settings: run.settings, testDriver: true, env });
   /** @type {string[]} */
-  const log = [];
+  const lines = [];
   try {
     const browser = await launchBrowser();
     try {
       const page = await browser.newPage();
-      page.on("pageerror", (error) => log.push(String(error)));
+      page.on("pageerror", (error) => lines.push(String(error)));
       // Everything that the window and the extension host print, with the format string that they used.
       await page.exposeFunction("codeAutomationLog", (/** @type {string} */ type, /** @type {unknown[]} */ args) => {
-        log.push(`${type}: ${format(...args)}`);
+        lines.push(`${type}: ${format(...args)}`);
       });
+      /** @type {(status: number) => void} */
+      let finish = () => undefined;
       /** @type {Promise<number>} */
-      const finished = new Promise((resolve) => {
-        void page.exposeFunction("codeAutomationExit", (/** @type {number} */ code) => resolve(code));
-        void server.ended.then(() => resolve(1));
-        setTimeout(() => {
-          log.push(`No result within ${timeoutMs / 1000} s.`);
-          resolve(1);
-        }, timeoutMs).unref();
-      });
+      const finished = new Promise((resolve) => (finish = resolve));
+      const giveUp = (/** @type {string} */ why) => {
+        lines.push(why);
+        finish(1);
+      };
+      await page.exposeFunction("codeAutomationExit", (/** @type {number} */ status) => finish(status));
+      page.on("crash", () => giveUp("The page crashed."));
+      void server.ended.then(() => giveUp("The server ended."));
+      const timer = setTimeout(() => giveUp(`No result within ${timeoutMs / 1000} s.`), timeoutMs);
       const remote = `vscode-remote://${server.authority}`;
       await page.goto(
         server.address(folder, [
@@ -50,9 +53,8 @@ export async function runInServer({ run, folder, index, env }) {
         ]),
       );
       const status = await finished;
-      if (status !== 0)
-        console.log(["--- window and extension host", ...log, "--- server", server.output()].join("\n"));
-      return status;
+      clearTimeout(timer);
+      return { status, log: ["--- window and extension host", ...lines, "--- server", server.output()].join("\n") };
     } finally {
       await browser.close();
     }

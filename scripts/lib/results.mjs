@@ -29,15 +29,6 @@ function load(suite) {
   return existsSync(resultsFile(suite)) ? JSON.parse(readFileSync(resultsFile(suite), "utf8")) : null;
 }
 
-/** Prints a suite that could not print its progress itself. @param {string} suite */
-export function printResults(suite) {
-  const results = load(suite);
-  for (const { fullTitle } of results?.passes ?? []) console.log(`  ok      ${fullTitle}`);
-  for (const { fullTitle, err } of results?.failures ?? []) {
-    console.log(`  FAILED  ${fullTitle}\n${err.stack ?? err.message ?? ""}`);
-  }
-}
-
 /**
  * A suite's counts. No results, no test at all, or a bad exit status without a failed test is one failure more.
  * @param {string} suite
@@ -54,4 +45,16 @@ export function readResults(suite, status) {
   if (passed + failures.length === 0) failures.push(`${suite}: ran no test`);
   else if (status !== 0 && failures.length === 0) failures.push(`${suite}: ended with status ${status}`);
   return { passed, failed: failures.length, failures };
+}
+
+/**
+ * Prints a suite that could not print its progress itself.
+ * @param {string} suite
+ * @param {Counts} counts
+ */
+export function printResults(suite, counts) {
+  const results = load(suite);
+  for (const { fullTitle } of results?.passes ?? []) console.log(`  ok      ${fullTitle}`);
+  for (const { err } of results?.failures ?? []) console.log(err.stack ?? err.message ?? "");
+  for (const failure of counts.failures) console.log(`  FAILED  ${failure}`);
 }
