@@ -175,7 +175,8 @@ class OpenPane implements Disposable {
         return this.#services.actions.copyRuby(recordReference(this.#presentStore(), state.reference.id), reveal);
       }
       case "setSecrets":
-        this.#presentStore();
+        // What has gone can be hidden again, and is not there to be revealed.
+        if (request.shown) this.#presentStore();
         return this.follower.setSecrets(request.shown);
       case "copy": {
         const text = copyText(state, request.field);

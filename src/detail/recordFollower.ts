@@ -31,6 +31,8 @@ export class RecordFollower implements Disposable {
   #state: DetailState;
   #stateText = "";
   #detail: PresentDetail | null = null;
+  /** The record as last read with its secrets masked, so that they can be hidden again when it has gone. */
+  #masked: PresentDetail | null = null;
   #frames: readonly ResolvedFrame[] = [];
   #present = false;
   #notice: Notice | null = null;
@@ -68,6 +70,7 @@ export class RecordFollower implements Disposable {
   async follow(reference: PaneReference): Promise<void> {
     this.#reference = reference;
     this.#detail = null;
+    this.#masked = null;
     this.#frames = [];
     this.#present = false;
     this.#notice = null;
@@ -77,7 +80,12 @@ export class RecordFollower implements Disposable {
 
   async setSecrets(shown: boolean): Promise<void> {
     this.#revealed = shown;
-    await this.reload();
+    if (this.#detail === null || this.#present) {
+      await this.reload();
+    } else if (!shown && this.#masked !== null) {
+      this.#detail = this.#masked;
+      this.#show();
+    }
   }
 
   /** We took records out ourselves, and so know what became of them. */
@@ -111,6 +119,7 @@ export class RecordFollower implements Disposable {
       if (round !== this.#round) return;
       this.#notice = diedAgain(this.#detail, detail);
       this.#detail = detail;
+      if (!options.reveal) this.#masked = detail;
       this.#frames = frames;
       this.#present = true;
       this.#show();

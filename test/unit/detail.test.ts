@@ -442,6 +442,18 @@ describe("RecordFollower", () => {
     assert.match(follower.state.notices[0]!.text, /disk gone/);
   });
 
+  it("can hide secrets again after the record has gone", async () => {
+    const stage = new Stage();
+    const follower = await following(stage);
+    stage.answer = () => Promise.resolve(taskDetail({ masked: false }));
+    await follower.setSecrets(true);
+    stage.update({ type: "gone", ids: ["17-1-1"] });
+    assert.ok(follower.state.kind === "task" && follower.state.secrets === "shown");
+    await follower.setSecrets(false);
+    assert.equal(follower.state.secrets, "hidden");
+    assert.equal(follower.state.notices[0]!.tone, "gone");
+  });
+
   it("hides secrets again for the next record", async () => {
     const stage = new Stage();
     const follower = await following(stage);

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { recordReference} from "../../src/actions/references";
+import type { recordReference } from "../../src/actions/references";
 import { chosenNodes, groupByStore, recordsOf } from "../../src/actions/references";
 import { deleteConfirmation, doneText, nameList, retryConfirmation, troubleText } from "../../src/actions/messages";
 import type { StoreStatus, TaskSummary } from "../../src/service/protocol";

@@ -212,7 +212,7 @@ function secretsButton(shown: boolean, present: boolean, controls: PaneControls)
     label: shown ? "Hide Secrets" : "Reveal Secrets",
     iconName: shown ? "eye-closed" : "eye",
     className: "link tool",
-    disabled: !present,
+    disabled: !present && !shown,
     onClick: (pressed) => {
       controls.send({ name: "setSecrets", shown: !shown }, pressed, shown ? "Secrets hidden" : "Secrets shown");
     },
