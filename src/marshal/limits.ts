@@ -1,6 +1,6 @@
 /** What a reader takes on before it gives up on a stream. */
 export interface MarshalLimits {
-  /** Levels of nesting. Never more than 1,000, which is what the smallest stack we run on bears many times over. */
+  /** Levels of nesting. They cost no stack, so that more can be allowed. */
   readonly maxDepth: number;
   /** Values of every kind, links and symbols included. */
   readonly maxValues: number;

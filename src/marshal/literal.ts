@@ -205,7 +205,7 @@ function objectLiteral(object: RubyObject): Literal {
     return ["(", range.begin, range.excludesEnd ? "..." : "..", range.end, ")"];
   }
   const set = className === "Set" ? setOf(object) : null;
-  if (set && set.instanceVariables.length === 0 && !set.comparesByIdentity && !set.userClass) {
+  if (set?.instanceVariables.length === 0 && !set.comparesByIdentity && !set.userClass) {
     return ["Set.new([", ...separated(set.entries, ([element]) => [element]), "])"];
   }
   return null;

@@ -5,6 +5,9 @@ export const NIL: RubyNil = { type: "nil" };
 export const TRUE: RubyBoolean = { type: "boolean", value: true };
 export const FALSE: RubyBoolean = { type: "boolean", value: false };
 
+/** The variables, modules or members of what has none. */
+export const NONE: readonly never[] = [];
+
 /** A node while it is being built. */
 export type Mutable<Node> = { -readonly [Key in keyof Node]: Node[Key] };
 

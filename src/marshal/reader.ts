@@ -1,15 +1,21 @@
-import { bufferOf, latin1Of } from "./encodings";
+import { bufferOf, isEncodingVariable, latin1Of } from "./encodings";
 import { MarshalError, type MarshalErrorCode } from "./errors";
 import { FLOAT_TEXT, IDENTITY_CLASS, Type } from "./format";
+import {
+  ContentFrame,
+  ElementsFrame,
+  EntriesFrame,
+  type Frame,
+  MembersFrame,
+  type Unfinished,
+  WrapperFrame,
+} from "./frames";
 import { DEFAULT_LIMITS, MAX_INTEGER_BYTES, type MarshalLimits } from "./limits";
-import { FALSE, NIL, TRUE, symbolKey, type Mutable } from "./nodes";
+import { FALSE, NIL, NONE, TRUE, symbolKey, type Mutable } from "./nodes";
 import type {
   InstanceVariable,
-  RubyArray,
   RubyHash,
-  RubyModule,
   RubyObject,
-  RubyString,
   RubyStruct,
   RubySymbol,
   RubyUserMarshal,
@@ -32,8 +38,8 @@ export function readMarshal(bytes: Uint8Array, limits?: Partial<MarshalLimits>):
 /**
  * The bytes from `start` up to, not including, `end` of each element, where the root of the stream is an Array without
  * class, modules or variables of its own; null where it is something else. An element can be replaced by other bytes
- * in place only while neither it nor its replacement takes a place in the tables of links and symbols (nil, true, false and
- * fixnums take none).
+ * in place only while neither it nor its replacement takes a place in the tables of links and symbols (nil, true, false
+ * and fixnums take none).
  *
  * @throws MarshalError as `readMarshal` does.
  */
@@ -44,18 +50,17 @@ export function arrayElementSpans(
   return new Reader(bytes, limits).elementSpans();
 }
 
-const NONE: readonly never[] = [];
 const NO_BYTES = Buffer.alloc(0);
 
 /** What stands before a value's type byte. */
 interface Prefix {
   /** Whether an `I` opens the value, so that instance variables follow it. */
-  readonly wrapped: boolean;
+  readonly isWrapped: boolean;
   readonly extendedBy: readonly RubySymbol[];
   readonly userClass: RubySymbol | null;
 }
-const NO_PREFIX: Prefix = { wrapped: false, extendedBy: NONE, userClass: null };
-const WRAPPED: Prefix = { ...NO_PREFIX, wrapped: true };
+const NO_PREFIX: Prefix = { isWrapped: false, extendedBy: NONE, userClass: null };
+const WRAPPED: Prefix = { ...NO_PREFIX, isWrapped: true };
 
 class Reader {
   readonly #bytes: Buffer;
@@ -67,22 +72,24 @@ class Reader {
   readonly #symbolKeys = new Set<string>();
   readonly #objects: RubyValue[] = [];
   /** The variables of a UTF-8 string, one list for all of them. */
-  #utf8Variables: readonly InstanceVariable[] | null = null;
+  #utf8Variables: readonly InstanceVariable[] = NONE;
+  /** What is still to be read of the value that was last begun; null where it is complete. */
+  #begun: Frame | null = null;
   #spans: { start: number; end: number }[] | null = null;
 
   constructor(bytes: Uint8Array, limits: Partial<MarshalLimits> = {}) {
     this.#bytes = bufferOf(bytes);
-    this.#maxDepth = Math.min(limits.maxDepth ?? DEFAULT_LIMITS.maxDepth, DEFAULT_LIMITS.maxDepth);
+    this.#maxDepth = limits.maxDepth ?? DEFAULT_LIMITS.maxDepth;
     this.#maxValues = limits.maxValues ?? DEFAULT_LIMITS.maxValues;
   }
 
   document(): RubyValue {
     const major = this.#byte();
     const minor = this.#byte();
-    if (major !== 4 || minor > 8) this.#fail("version", `this is version ${major}.${minor}, and 4.8 is understood`, 0);
-    // Ruby reads older minor versions; the tree would be written back as 4.8.
-    if (minor !== 8) this.#fail("version", `version 4.${minor} is too old, and 4.8 is understood`, 0);
-    return this.#value(1);
+    // Ruby reads older minor versions, too; but the tree would be written back as 4.8.
+    if (major !== 4 || minor !== 8)
+      this.#fail("version", `this is version ${major}.${minor}, and 4.8 is understood`, 0);
+    return this.#value();
   }
 
   elementSpans(): { start: number; end: number }[] | null {
@@ -92,10 +99,44 @@ class Reader {
     return spans;
   }
 
-  #value(depth: number): RubyValue {
-    if (++this.#values > this.#maxValues) this.#fail("too-many", `more than ${this.#maxValues} values`);
-    if (depth > this.#maxDepth) this.#fail("too-deep", `nested more than ${this.#maxDepth} levels deep`);
-    const start = this.#at;
+  /** One value with all that belongs to it. Keeps a stack of its own, so that nesting is bounded by the limit alone. */
+  #value(): RubyValue {
+    const frames: Frame[] = [];
+    let start = this.#at;
+    let elementStart = start;
+    let value = this.#begin();
+    for (;;) {
+      let frame = this.#begun;
+      if (frame) {
+        if (frames.push(frame) > this.#maxDepth) {
+          this.#fail("too-deep", `nested more than ${this.#maxDepth} levels deep`, start);
+        }
+      } else {
+        frame = frames.at(-1) ?? null;
+        if (!frame) return value;
+        frame.add(value);
+        if (frames.length === 1 && frame instanceof ElementsFrame) {
+          this.#spans?.push({ start: elementStart, end: this.#at });
+        }
+      }
+      if (frame.remaining > 0) {
+        if (frame.isNamed) frame.name ??= this.#symbol();
+        start = this.#at;
+        if (frames.length === 1) elementStart = start;
+        value = this.#begin();
+        continue;
+      }
+      frames.pop();
+      value = frame.node;
+      this.#begun = frame.isWrapped ? this.#wrapper(frame.node) : null;
+      if (!this.#begun) this.#complete(frame.node);
+    }
+  }
+
+  /** Reads up to the first value within; what is left to read goes into `#begun`. */
+  #begin(): RubyValue {
+    this.#begun = null;
+    this.#count();
     const type = this.#byte();
     switch (type) {
       case Type.Nil:
@@ -104,116 +145,140 @@ class Reader {
         return TRUE;
       case Type.False:
         return FALSE;
-      case Type.Fixnum:
+      case Type.Fixnum: {
+        const value = BigInt(this.#long());
         return {
           type: "integer",
-          value: BigInt(this.#long()),
+          value,
           encoding: "fixnum",
           instanceVariables: NONE,
           extendedBy: NONE,
           userClass: null,
         };
+      }
       case Type.Symbol:
-        return this.#newSymbol(false, depth);
+        return this.#newSymbol(false);
       case Type.SymbolLink:
         return this.#linkedSymbol();
-      case Type.Link: {
-        const index = this.#long();
-        const value = this.#objects[index];
-        if (value === undefined)
-          this.#fail("bad-link", `a link to object ${index}, which there is none of so far`, start);
-        return value;
+      case Type.Link:
+        return this.#link();
+      case Type.InstanceVariables: {
+        const wrapped = this.#byte();
+        if (wrapped === Type.Symbol) return this.#newSymbol(true);
+        if (wrapped === Type.Extended || wrapped === Type.UserClass) return this.#prefixed(wrapped, true);
+        return this.#object(wrapped, WRAPPED);
       }
-      case Type.InstanceVariables:
-        return this.#wrappedValue(depth);
       case Type.Extended:
       case Type.UserClass:
-        return this.#prefixedValue(type, false, depth);
+        return this.#prefixed(type, false);
       default:
-        return this.#object(type, NO_PREFIX, depth);
+        return this.#object(type, NO_PREFIX);
     }
   }
 
-  /** After an `I`. */
-  #wrappedValue(depth: number): RubyValue {
-    const type = this.#byte();
-    if (type === Type.Symbol) return this.#newSymbol(true, depth);
-    if (type === Type.Extended || type === Type.UserClass) return this.#prefixedValue(type, true, depth);
-    return this.#object(type, WRAPPED, depth);
+  #link(): RubyValue {
+    const start = this.#at - 1;
+    const index = this.#long();
+    const value = this.#objects[index];
+    return value ?? this.#fail("bad-link", `a link to object ${index}, which there is none of so far`, start);
   }
 
   /** Modules, then a class, then the value: the one order in which Ruby writes them. */
-  #prefixedValue(first: number, wrapped: boolean, depth: number): RubyValue {
+  #prefixed(first: number, isWrapped: boolean): RubyValue {
     let type = first;
     const extendedBy: RubySymbol[] = [];
     while (type === Type.Extended) {
-      extendedBy.push(this.#symbol(depth));
+      extendedBy.push(this.#symbol());
       type = this.#byte();
     }
-    if (type !== Type.UserClass) return this.#object(type, { wrapped, extendedBy, userClass: null }, depth);
-    const userClass = this.#symbol(depth);
+    if (type !== Type.UserClass) return this.#object(type, { isWrapped, extendedBy, userClass: null });
+    let userClass: RubySymbol | null = this.#symbol();
     type = this.#byte();
-    const isHash = type === Type.Hash || type === Type.HashWithDefault;
-    if (isHash && isIdentityClass(userClass)) {
-      return this.#hash(type, { wrapped, extendedBy, userClass: null }, true, depth);
-    }
+    let comparesByIdentity = false;
     if (type === Type.UserClass) {
-      if (!isIdentityClass(this.#symbol(depth))) this.#refuse("a value of two classes");
+      if (!isIdentityClass(this.#symbol())) this.#refuse("a value of two classes");
       type = this.#byte();
       if (type !== Type.Hash && type !== Type.HashWithDefault) this.#refuse("a value of two classes");
-      return this.#hash(type, { wrapped, extendedBy, userClass }, true, depth);
+      comparesByIdentity = true;
+    } else if ((type === Type.Hash || type === Type.HashWithDefault) && isIdentityClass(userClass)) {
+      comparesByIdentity = true;
+      userClass = null;
     }
-    return this.#object(type, { wrapped, extendedBy, userClass }, depth);
+    const prefix: Prefix = { isWrapped, extendedBy, userClass };
+    return comparesByIdentity ? this.#hash(type, prefix, true) : this.#object(type, prefix);
   }
 
   /** A value that takes a place in the table of links. */
-  #object(type: number, prefix: Prefix, depth: number): RubyValue {
+  #object(type: number, prefix: Prefix): RubyValue {
+    const { isWrapped, extendedBy, userClass } = prefix;
     switch (type) {
       case Type.String: {
-        const node: Mutable<RubyString> = {
-          type: "string",
-          bytes: this.#byteString(),
-          instanceVariables: NONE,
-          extendedBy: prefix.extendedBy,
-          userClass: prefix.userClass,
-        };
-        return this.#finish(this.#register(node), prefix, depth);
+        const bytes = this.#byteString();
+        return this.#atom({ type: "string", bytes, instanceVariables: NONE, extendedBy, userClass }, isWrapped);
       }
-      case Type.Array:
-        return this.#array(prefix, depth);
+      case Type.Array: {
+        const count = this.#length(1);
+        const elements: RubyValue[] = [];
+        const node = { type: "array", elements, instanceVariables: NONE, extendedBy, userClass } as const;
+        this.#objects.push(node);
+        this.#begun = new ElementsFrame(node, elements, count, isWrapped);
+        return node;
+      }
       case Type.Hash:
       case Type.HashWithDefault:
-        return this.#hash(type, prefix, false, depth);
+        return this.#hash(type, prefix, false);
       case Type.Object:
-        return this.#plainObject(prefix, depth);
       case Type.Struct:
-        return this.#struct(prefix, depth);
-      case Type.Float:
-        return this.#float(prefix, depth);
-      case Type.Bignum:
-        return this.#bignum(prefix, depth);
-      case Type.UserDefined: {
-        const className = this.#symbol(depth);
-        const bytes = this.#byteString();
-        const { extendedBy, userClass } = prefix;
-        const instanceVariables = prefix.wrapped ? this.#wrapperVariables(depth) : NONE;
-        // Only now: such an object comes into being from its bytes and their variables.
-        return this.#register({ type: "user-defined", className, bytes, instanceVariables, extendedBy, userClass });
-      }
+        return this.#members(type, prefix);
       case Type.UserMarshal:
-      case Type.Data:
-        return this.#userMarshal(type, prefix, depth);
+      case Type.Data: {
+        const node: Mutable<RubyUserMarshal> = {
+          type: "user-marshal",
+          form: type === Type.Data ? "data" : "marshal_dump",
+          className: this.#symbol(),
+          value: NIL,
+          instanceVariables: NONE,
+          extendedBy,
+          userClass,
+        };
+        this.#objects.push(node);
+        this.#begun = new ContentFrame(node, isWrapped);
+        return node;
+      }
+      case Type.UserDefined: {
+        const className = this.#symbol();
+        const bytes = this.#byteString();
+        const node = {
+          type: "user-defined",
+          className,
+          bytes,
+          instanceVariables: NONE,
+          extendedBy,
+          userClass,
+        } as const;
+        this.#begun = isWrapped ? this.#wrapper(node) : null;
+        if (!this.#begun) this.#complete(node);
+        return node;
+      }
+      case Type.Float:
+        return this.#atom(this.#float(prefix), isWrapped);
+      case Type.Bignum:
+        return this.#atom(this.#bignum(prefix), isWrapped);
       case Type.Regexp: {
         const bytes = this.#byteString();
         const options = this.#byte();
-        const { extendedBy, userClass } = prefix;
-        const node = { type: "regexp", bytes, options, instanceVariables: NONE, extendedBy, userClass } as const;
-        return this.#finish(this.#register(node), prefix, depth);
+        return this.#atom(
+          { type: "regexp", bytes, options, instanceVariables: NONE, extendedBy, userClass },
+          isWrapped,
+        );
       }
       case Type.Class:
       case Type.Module:
-      case Type.ClassOrModule:
-        return this.#module(type, prefix, depth);
+      case Type.ClassOrModule: {
+        const kind = type === Type.Class ? "class" : type === Type.Module ? "module" : "either";
+        const name = this.#byteString();
+        return this.#atom({ type: "module", kind, name, instanceVariables: NONE, extendedBy, userClass }, isWrapped);
+      }
       case Type.Nil:
       case Type.True:
       case Type.False:
@@ -223,7 +288,7 @@ class Reader {
       case Type.Link:
       case Type.InstanceVariables:
       case Type.Extended:
-        return this.#refuse("a class, a module or instance variables around a value that cannot have them");
+        return this.#refuse("a class, a module or instance variables around what cannot have them");
       default: {
         const name = type > 0x20 && type < 0x7f ? `"${String.fromCharCode(type)}"` : `0x${type.toString(16)}`;
         return this.#fail("unknown-type", `no type of value is written as ${name}`, this.#at - 1);
@@ -231,22 +296,7 @@ class Reader {
     }
   }
 
-  #array(prefix: Prefix, depth: number): RubyArray {
-    const count = this.#length(1);
-    const elements: RubyValue[] = [];
-    const { extendedBy, userClass } = prefix;
-    const node: RubyArray = { type: "array", elements, instanceVariables: NONE, extendedBy, userClass };
-    this.#register(node);
-    const spans = depth === 1 ? this.#spans : null;
-    for (let index = 0; index < count; index++) {
-      const start = this.#at;
-      elements.push(this.#value(depth + 1));
-      spans?.push({ start, end: this.#at });
-    }
-    return this.#finish(node, prefix, depth);
-  }
-
-  #hash(type: number, prefix: Prefix, comparesByIdentity: boolean, depth: number): RubyHash {
+  #hash(type: number, { isWrapped, extendedBy, userClass }: Prefix, comparesByIdentity: boolean): RubyHash {
     const count = this.#length(2);
     const entries: [RubyValue, RubyValue][] = [];
     const node: Mutable<RubyHash> = {
@@ -255,85 +305,37 @@ class Reader {
       defaultValue: null,
       comparesByIdentity,
       instanceVariables: NONE,
-      extendedBy: prefix.extendedBy,
-      userClass: prefix.userClass,
+      extendedBy,
+      userClass,
     };
-    this.#register(node);
-    for (let index = 0; index < count; index++) entries.push([this.#value(depth + 1), this.#value(depth + 1)]);
-    if (type === Type.HashWithDefault) node.defaultValue = this.#value(depth + 1);
-    return this.#finish(node, prefix, depth);
-  }
-
-  #plainObject(prefix: Prefix, depth: number): RubyObject {
-    // The place in the table comes before the name, whose encoding can take a place of its own.
-    const index = this.#objects.push(NIL) - 1;
-    const node: Mutable<RubyObject> = {
-      type: "object",
-      className: this.#symbol(depth),
-      wrapperVariables: null,
-      instanceVariables: NONE,
-      extendedBy: prefix.extendedBy,
-      userClass: prefix.userClass,
-    };
-    this.#objects[index] = node;
-    node.instanceVariables = this.#variables(depth);
-    if (prefix.wrapped) node.wrapperVariables = this.#wrapperVariables(depth);
+    this.#objects.push(node);
+    this.#begun = new EntriesFrame(node, entries, count, type === Type.HashWithDefault, isWrapped);
     return node;
   }
 
-  #struct(prefix: Prefix, depth: number): RubyStruct {
+  #members(type: number, { isWrapped, extendedBy, userClass }: Prefix): RubyObject | RubyStruct {
+    // The place in the table comes before the name, whose encoding can take a place of its own.
     const index = this.#objects.push(NIL) - 1;
-    const node: Mutable<RubyStruct> = {
-      type: "struct",
-      className: this.#symbol(depth),
-      members: NONE,
-      instanceVariables: NONE,
-      extendedBy: prefix.extendedBy,
-      userClass: prefix.userClass,
-    };
+    const className = this.#symbol();
+    const parts = { className, instanceVariables: NONE, extendedBy, userClass };
+    const node: Mutable<RubyObject> | Mutable<RubyStruct> =
+      type === Type.Object
+        ? { type: "object", wrapperVariables: null, ...parts }
+        : { type: "struct", members: NONE, ...parts };
     this.#objects[index] = node;
-    node.members = this.#variables(depth);
-    return this.#finish(node, prefix, depth);
+    this.#begun = new MembersFrame(node, this.#length(3), isWrapped);
+    return node;
   }
 
-  #userMarshal(type: number, prefix: Prefix, depth: number): RubyUserMarshal {
-    const node: Mutable<RubyUserMarshal> = {
-      type: "user-marshal",
-      form: type === Type.Data ? "data" : "marshal_dump",
-      className: this.#symbol(depth),
-      value: NIL,
-      instanceVariables: NONE,
-      extendedBy: prefix.extendedBy,
-      userClass: prefix.userClass,
-    };
-    this.#register(node);
-    node.value = this.#value(depth + 1);
-    return this.#finish(node, prefix, depth);
-  }
-
-  #module(type: number, prefix: Prefix, depth: number): RubyModule {
-    const node: RubyModule = {
-      type: "module",
-      kind: type === Type.Class ? "class" : type === Type.Module ? "module" : "either",
-      name: this.#byteString(),
-      instanceVariables: NONE,
-      extendedBy: prefix.extendedBy,
-      userClass: prefix.userClass,
-    };
-    return this.#finish(this.#register(node), prefix, depth);
-  }
-
-  #float(prefix: Prefix, depth: number): RubyValue {
+  #float({ extendedBy, userClass }: Prefix): Unfinished {
     const start = this.#at;
     const text = latin1Of(this.#byteString());
     if (!FLOAT_TEXT.test(text)) this.#fail("invalid", "a Float in digits that Ruby does not write", start);
     const value = text === "nan" ? NaN : text === "inf" ? Infinity : text === "-inf" ? -Infinity : Number(text);
-    const { extendedBy, userClass } = prefix;
-    const node = { type: "float", value, text, instanceVariables: NONE, extendedBy, userClass } as const;
-    return this.#finish(this.#register(node), prefix, depth);
+    return { type: "float", value, text, instanceVariables: NONE, extendedBy, userClass };
   }
 
-  #bignum(prefix: Prefix, depth: number): RubyValue {
+  #bignum({ extendedBy, userClass }: Prefix): Unfinished {
     const start = this.#at;
     const sign = this.#byte();
     if (sign !== 0x2b && sign !== 0x2d) this.#fail("invalid", "an Integer without a sign", start);
@@ -343,67 +345,61 @@ class Reader {
     this.#at += length;
     const isPadded = length > 0 && digits[length - 1] === 0 && digits[length - 2] === 0;
     if (isPadded || (length === 0 && sign === 0x2d)) this.#refuse("an Integer in more digits than it has", start);
-    const magnitude = length === 0 ? 0n : BigInt(`0x${Buffer.from(digits).reverse().toString("hex")}`);
-    const { extendedBy, userClass } = prefix;
+    // Up to six bytes a JavaScript number is exact, and much the quicker way.
+    const magnitude =
+      length <= 6
+        ? BigInt(length === 0 ? 0 : digits.readUIntLE(0, length))
+        : BigInt(`0x${Buffer.from(digits).reverse().toString("hex")}`);
     const value = sign === 0x2d ? -magnitude : magnitude;
-    const node = {
-      type: "integer",
-      value,
-      encoding: "bignum",
-      instanceVariables: NONE,
-      extendedBy,
-      userClass,
-    } as const;
-    return this.#finish(this.#register(node), prefix, depth);
+    return { type: "integer", value, encoding: "bignum", instanceVariables: NONE, extendedBy, userClass };
   }
 
-  #register<Node extends RubyValue>(node: Node): Node {
+  /** A value that holds no others but its instance variables. */
+  #atom(node: Unfinished, isWrapped: boolean): RubyValue {
     this.#objects.push(node);
+    this.#begun = isWrapped ? this.#wrapper(node) : null;
     return node;
   }
 
-  /** Reads the variables that an `I` announced, into a node that is already in the table and may refer to itself. */
-  #finish<Node extends Mutable<RubyValue> & { instanceVariables: readonly InstanceVariable[] }>(
-    node: Node,
-    prefix: Prefix,
-    depth: number,
-  ): Node {
-    if (prefix.wrapped) node.instanceVariables = this.#wrapperVariables(depth);
-    return node;
-  }
-
-  #wrapperVariables(depth: number): readonly InstanceVariable[] {
+  /**
+   * The variables that an `I` announced. Nearly always there is one, and it says that the bytes are UTF-8 or ASCII: that
+   * is read here, and null returned.
+   */
+  #wrapper(node: Unfinished): Frame | null {
     const start = this.#at;
-    const variables = this.#variables(depth);
-    if (variables.length === 0) this.#refuse("an empty list of instance variables", start);
-    return variables;
+    const count = this.#length(3);
+    if (count === 0) this.#refuse("an empty list of instance variables", start);
+    if (count > 1 || node.type === "object") return new WrapperFrame(node, count);
+    const name = this.#symbol();
+    const type = this.#bytes[this.#at];
+    if (type !== Type.True && type !== Type.False) {
+      const frame = new WrapperFrame(node, count);
+      frame.name = name;
+      return frame;
+    }
+    this.#count();
+    this.#at++;
+    if (type === Type.False) {
+      node.instanceVariables = [{ name, value: FALSE }];
+    } else {
+      if (this.#utf8Variables[0]?.name !== name) this.#utf8Variables = [{ name, value: TRUE }];
+      node.instanceVariables = this.#utf8Variables;
+    }
+    return null;
   }
 
-  #variables(depth: number): readonly InstanceVariable[] {
-    const count = this.#length(3);
-    if (count === 0) return NONE;
-    const name = this.#symbol(depth);
-    const value = this.#value(depth + 1);
-    const first: InstanceVariable = { name, value };
-    if (count === 1) {
-      if (value !== TRUE) return [first];
-      if (this.#utf8Variables?.[0]?.name !== name) this.#utf8Variables = [first];
-      return this.#utf8Variables;
-    }
-    const variables = [first];
-    for (let index = 1; index < count; index++) {
-      variables.push({ name: this.#symbol(depth), value: this.#value(depth + 1) });
-    }
-    return variables;
+  /** An object with a `_dump` takes its place only now: it comes into being from its bytes and their variables. */
+  #complete(node: Unfinished): void {
+    if (node.type === "user-defined") this.#objects.push(node);
   }
 
   /** A symbol where only a symbol may stand: the name of a class, a module, a variable or a member. */
-  #symbol(depth: number): RubySymbol {
+  #symbol(): RubySymbol {
     const start = this.#at;
     const type = this.#byte();
     if (type === Type.SymbolLink) return this.#linkedSymbol();
-    if (type === Type.Symbol) return this.#newSymbol(false, depth);
-    if (type === Type.InstanceVariables && this.#byte() === Type.Symbol) return this.#newSymbol(true, depth);
+    if (type === Type.Symbol) return this.#newSymbol(false);
+    if (type === Type.InstanceVariables && this.#byte() === Type.Symbol) return this.#newSymbol(true);
     return this.#fail("invalid", "something else where a name must stand", start);
   }
 
@@ -411,22 +407,35 @@ class Reader {
     const start = this.#at - 1;
     const index = this.#long();
     const symbol = this.#symbols[index];
-    if (!symbol) this.#fail("bad-link", `a link to symbol ${index}, which there is none of so far`, start);
-    return symbol;
+    return symbol ?? this.#fail("bad-link", `a link to symbol ${index}, which there is none of so far`, start);
   }
 
-  #newSymbol(wrapped: boolean, depth: number): RubySymbol {
+  #newSymbol(isWrapped: boolean): RubySymbol {
     const start = this.#at;
     const node: Mutable<RubySymbol> = { type: "symbol", bytes: this.#byteString(), instanceVariables: NONE };
     this.#symbols.push(node);
-    if (wrapped) {
-      if (depth >= this.#maxDepth) this.#fail("too-deep", `nested more than ${this.#maxDepth} levels deep`);
-      node.instanceVariables = this.#wrapperVariables(depth + 1);
-    }
+    if (isWrapped) node.instanceVariables = [this.#symbolEncoding()];
     const key = symbolKey(node);
     if (this.#symbolKeys.has(key)) this.#refuse("a symbol spelt out a second time", start);
     this.#symbolKeys.add(key);
     return node;
+  }
+
+  /** The one variable that a symbol can have: its encoding, as a boolean or by name. */
+  #symbolEncoding(): InstanceVariable {
+    const start = this.#at;
+    if (this.#long() === 1) {
+      const nameType = this.#byte();
+      if (nameType === Type.Symbol || nameType === Type.SymbolLink) {
+        const name = nameType === Type.Symbol ? this.#newSymbol(false) : this.#linkedSymbol();
+        const type = this.#bytes[this.#at];
+        if (type === Type.True || type === Type.False || type === Type.String || type === Type.Link) {
+          const variable: InstanceVariable = { name, value: this.#begin() };
+          if (isEncodingVariable(variable)) return variable;
+        }
+      }
+    }
+    return this.#refuse("a symbol with variables other than its encoding", start);
   }
 
   #byteString(): Buffer {
@@ -441,10 +450,9 @@ class Reader {
   #length(size: number): number {
     const start = this.#at;
     const length = this.#long();
+    const rest = this.#bytes.length - this.#at;
     if (length < 0) this.#fail("invalid", "a length below zero", start);
-    if (length * size > this.#bytes.length - this.#at) {
-      this.#fail("truncated", `a length of ${length}, and only ${this.#bytes.length - this.#at} bytes follow`, start);
-    }
+    if (length * size > rest) this.#fail("truncated", `a length of ${length}, and only ${rest} bytes follow`, start);
     return length;
   }
 
@@ -459,23 +467,28 @@ class Reader {
     const size = Math.abs(first);
     let value = 0;
     for (let index = 0; index < size; index++) value += this.#byte() * 256 ** index;
+    // What a shorter form holds: one byte less of digits, or no digits at all.
+    const shorter = size === 1 ? 122 : 256 ** (size - 1) - 1;
     if (first < 0) value -= 256 ** size;
-    const isMinimal =
-      first > 0 ? value >= (size === 1 ? 123 : 256 ** (size - 1)) : value < -(size === 1 ? 123 : 256 ** (size - 1));
-    if (!isMinimal) this.#refuse("a number in more bytes than it needs", start);
+    if (first > 0 ? value <= shorter : value >= -shorter - 1)
+      this.#refuse("a number in more bytes than it needs", start);
     return value;
+  }
+
+  #count(): void {
+    if (++this.#values > this.#maxValues) this.#fail("too-many", `more than ${this.#maxValues} values`);
   }
 
   #byte(): number {
     const byte = this.#bytes[this.#at];
-    if (byte === undefined) this.#fail("truncated", "the stream ends in the middle of a value");
+    if (byte === undefined) return this.#fail("truncated", "the stream ends in the middle of a value");
     this.#at++;
     return byte;
   }
 
   /** For what Ruby would load but never writes, and what the tree could not give back as it was. */
   #refuse(what: string, offset = this.#at - 1): never {
-    this.#fail("invalid", `${what}, which Ruby never writes`, offset);
+    return this.#fail("invalid", `${what}, which Ruby never writes`, offset);
   }
 
   #fail(code: MarshalErrorCode, message: string, offset = this.#at): never {
