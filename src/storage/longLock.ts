@@ -141,7 +141,8 @@ function callbackStyle(fileSystem: FileSystem): object {
     }
     setImmediate(callback, null, value);
   };
-  const stat = (path: string): { mtime: Date } => ({ mtime: new Date(fileSystem.stat(path).mtimeMs) });
+  // Rounded as Node rounds its own: the library compares the time with the one that it wrote, to the millisecond.
+  const stat = (path: string): { mtime: Date } => ({ mtime: new Date(Math.round(fileSystem.stat(path).mtimeMs)) });
   return {
     mkdir: (path: string, callback: Callback) => {
       answering(() => {
