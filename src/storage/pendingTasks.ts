@@ -136,13 +136,17 @@ export class NewLog {
     return id;
   }
 
+  /** Makes the content durable. */
+  sync(): void {
+    this.#staging.sync();
+  }
+
   /**
-   * Makes the log durable, content first, then its name. Where the name stands but could not be made durable, `problem` says
+   * Gives the log its name, durably; its content must have been synced. Where the name stands but could not be made durable, `problem` says
    * why: a worker can have taken the log by then, so it is not taken back.
    */
   publish(): { readonly name: string; readonly problem: unknown } {
     const { fileSystem, clock, random, processId } = this.#environment;
-    this.#staging.sync();
     for (;;) {
       const name = newLogName(this.#names.prefix, clock.now(), processId, random());
       const path = join(this.#names.directory, name);

@@ -41,6 +41,8 @@ export async function enqueueReplays(
         throwIfCancelled(signal);
       });
       if (retried.length === 0) return { retried, missing, failed, log: null };
+      log.sync();
+      // Asked last, since syncing can take long.
       guard.check();
       const { name, problem } = log.publish();
       const enqueued = { retried, missing, failed, log: name };
