@@ -1,5 +1,6 @@
 import { window, type Disposable, type LogOutputChannel } from "vscode";
 import { ServiceError } from "./service/storeService";
+import { withoutLinks } from "./text/labels";
 
 /** The log, and the one way in which a failure reaches the user. Nothing of a task's arguments may ever be passed here. */
 export class Reporter implements Disposable {
@@ -17,7 +18,7 @@ export class Reporter implements Disposable {
   /** One notification with a way to the log. `doing` completes "Could not …". */
   failure(doing: string, error: unknown): void {
     this.#logFailure(doing, error);
-    this.warn(`Could not ${doing}: ${userMessage(error)}`);
+    this.notify("error", `Could not ${doing}: ${userMessage(error)}`);
   }
 
   /** The same for what nobody asked for and may fail again and again: each text is shown once. */
@@ -26,13 +27,14 @@ export class Reporter implements Disposable {
     this.#logFailure(doing, error);
     if (this.#shown.has(text)) return;
     this.#shown.add(text);
-    this.warn(text);
+    this.notify("error", text);
   }
 
   /** Does not wait for the answer: a notification may stay for hours, and work must not stand still behind it. */
-  warn(text: string): void {
+  notify(severity: "error" | "warning", text: string): void {
     const showLog = "Show Log";
-    void window.showErrorMessage(text, showLog).then((choice) => {
+    const show = severity === "error" ? window.showErrorMessage : window.showWarningMessage;
+    void show(withoutLinks(text), showLog).then((choice) => {
       if (choice === showLog) this.showLog();
     });
   }

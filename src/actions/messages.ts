@@ -73,11 +73,11 @@ export interface Outcome {
 }
 
 /** A sentence for what succeeded; null where nothing did. */
-export function doneText(verb: "Retried" | "Deleted", { done }: Outcome): string | null {
+export function doneText(verb: "retried" | "deleted", { done }: Outcome): string | null {
   const [only] = done;
   if (only === undefined) return null;
   const what = done.length === 1 ? (only.readable ? oneLine(only.name) : "the record") : countedRecords(done);
-  return `${verb} ${what}.`;
+  return `${verb === "retried" ? "Retried" : "Deleted"} ${what}.`;
 }
 
 /** What did not succeed, named; null where everything did. */

@@ -5,7 +5,7 @@ import type { Reporter } from "../reporter";
 import type { StoreService } from "../service/storeService";
 import { Emitter } from "../stores/emitter";
 import type { StoreModel } from "../stores/storeModel";
-import { counted, formatCount, oneLine, shownId } from "../text/labels";
+import { counted, formatCount, oneLine, shownId, withoutLinks } from "../text/labels";
 import {
   deleteConfirmation,
   doneText,
@@ -52,10 +52,7 @@ export class TaskActions {
       const { retried, missing, failed } = await this.#service.retry(store.key, ids, null);
       return { done: retried.map(({ id }) => id), missing, failed };
     });
-    const done = doneText("Retried", outcome);
-    this.#tell(done === null ? null : `${done} ${whenItRuns(outcome.done.length)}`, troubleText("retried", outcome), {
-      canHide: true,
-    });
+    this.#tell("retried", outcome);
   }
 
   async delete(records: readonly RecordReference[]): Promise<void> {
@@ -68,7 +65,7 @@ export class TaskActions {
       const { deleted, missing, failed } = await this.#service.delete(store.key, ids);
       return { done: deleted, missing, failed };
     });
-    this.#tell(doneText("Deleted", outcome), troubleText("deleted", outcome), { canHide: false });
+    this.#tell("deleted", outcome);
   }
 
   async copyIds(records: readonly RecordReference[]): Promise<void> {
@@ -82,10 +79,12 @@ export class TaskActions {
     try {
       const detail = await this.#service.detail(record.store.key, record.id, { reveal, maskedNames: maskedNames() });
       if (detail.kind === "gone") {
-        void window.showInformationMessage(`${oneLine(record.name)} is no longer among the dead tasks.`);
+        void window.showInformationMessage(withoutLinks(`${oneLine(record.name)} is no longer among the dead tasks.`));
       } else if (detail.kind === "unreadable" || detail.task.context === null) {
         const reason = detail.kind === "unreadable" ? detail.reason : (detail.task.contextError ?? "");
-        void window.showWarningMessage(`The arguments of ${oneLine(record.name)} cannot be read: ${reason}`);
+        void window.showWarningMessage(
+          withoutLinks(`The arguments of ${oneLine(record.name)} cannot be read: ${reason}`),
+        );
       } else {
         await env.clipboard.writeText(detail.task.context.enqueueCall);
         if (detail.task.masked) void this.#offerSecrets(record);
@@ -115,7 +114,7 @@ export class TaskActions {
     }
     const readOnly = records.find((record) => record.store.status.readOnly !== null)?.store;
     if (readOnly === undefined) return true;
-    void window.showWarningMessage(`${readOnly.name} is read-only: ${readOnly.status.readOnly ?? ""}`);
+    void window.showWarningMessage(withoutLinks(`${readOnly.name} is read-only: ${readOnly.status.readOnly ?? ""}`));
     return false;
   }
 
@@ -156,14 +155,18 @@ export class TaskActions {
   }
 
   /** Does not wait for the answers to its notifications. */
-  #tell(done: string | null, trouble: string | null, { canHide }: { canHide: boolean }): void {
+  #tell(verb: "retried" | "deleted", outcome: Outcome): void {
+    const what = doneText(verb, outcome);
+    const done = what !== null && verb === "retried" ? `${what} ${whenItRuns(outcome.done.length)}` : what;
+    const trouble = troubleText(verb, outcome);
     if (trouble !== null) {
-      this.#reporter.warn(done === null ? trouble : `${done} ${trouble}`);
-    } else if (done !== null && (!canHide || this.#memory.get(retryHintHiddenKey) === true)) {
+      const severity = outcome.failed.length > 0 ? "error" : "warning";
+      this.#reporter.notify(severity, done === null ? trouble : `${done} ${trouble}`);
+    } else if (done !== null && (verb === "deleted" || this.#memory.get(retryHintHiddenKey) === true)) {
       window.setStatusBarMessage(done, 5000);
     } else if (done !== null) {
       const hide = "Don't Show Again";
-      void window.showInformationMessage(done, hide).then(async (choice) => {
+      void window.showInformationMessage(withoutLinks(done), hide).then(async (choice) => {
         if (choice === hide) await this.#memory.update(retryHintHiddenKey, true);
       });
     }
@@ -183,5 +186,8 @@ function whenItRuns(count: number): string {
 }
 
 async function confirmed({ message, detail, button }: Confirmation): Promise<boolean> {
-  return (await window.showWarningMessage(message, { modal: true, detail }, button)) === button;
+  return (
+    (await window.showWarningMessage(withoutLinks(message), { modal: true, detail: withoutLinks(detail) }, button)) ===
+    button
+  );
 }

@@ -207,7 +207,7 @@ function followerHost({ service, registry, stores }: DetailServices): FollowerHo
     registry,
     looked: () => stores.looked,
     trusted: () => workspace.isTrusted,
-    options: () => ({ maskedNames: maskedNames() }),
+    maskedNames,
     resolveFrames,
   };
 }

@@ -1,4 +1,4 @@
-import type { DetailOptions, RecordDetail } from "../service/protocol";
+import type { RecordDetail } from "../service/protocol";
 import type { StoreService } from "../service/storeService";
 import type { Departure } from "../actions/taskActions";
 import { Emitter, type Disposable } from "../stores/emitter";
@@ -16,7 +16,7 @@ export interface FollowerHost {
   /** Whether the look for stores has ended, so that one that is not open will not be soon. */
   looked(): boolean;
   trusted(): boolean;
-  options(): Pick<DetailOptions, "maskedNames">;
+  maskedNames(): readonly string[];
   resolveFrames(backtrace: readonly string[], store: StoreModel): Promise<readonly ResolvedFrame[]>;
 }
 
@@ -106,7 +106,7 @@ export class RecordFollower implements Disposable {
       return;
     }
     try {
-      const options = { reveal: this.#revealed, maskedNames: this.#host.options().maskedNames };
+      const options = { reveal: this.#revealed, maskedNames: this.#host.maskedNames() };
       const detail = await this.#host.service.detail(store.key, this.#reference.id, options);
       if (round !== this.#round) return;
       if (detail.kind === "gone") {

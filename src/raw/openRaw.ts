@@ -3,7 +3,7 @@ import type { Reporter } from "../reporter";
 import type { StoreService } from "../service/storeService";
 import type { StoreModel } from "../stores/storeModel";
 import { storeNames } from "../storage/naming";
-import { formatBytes } from "../text/labels";
+import { formatBytes, withoutLinks } from "../text/labels";
 import { rawUri } from "./rawRecords";
 
 /** Above this many bytes a file does not open as a document: the editor would copy all of it to every extension host. */
@@ -42,9 +42,8 @@ export class RawFiles {
     try {
       const { size } = await workspace.fs.stat(uri);
       if (size > largestDocument) {
-        void window.showWarningMessage(
-          `${uri.fsPath} has ${formatBytes(size)}, too much for an editor. Look at it in a terminal.`,
-        );
+        const text = `${uri.fsPath} has ${formatBytes(size)}, too much for an editor. Look at it in a terminal.`;
+        void window.showWarningMessage(withoutLinks(text));
       } else {
         await this.#openFile(uri, 1);
       }

@@ -4,6 +4,7 @@ import type { Reporter } from "../reporter";
 import type { StoreService } from "../service/storeService";
 import { combineStores, type FolderInput } from "./combineStores";
 import { Emitter, type Disposable } from "./emitter";
+import { withoutLinks } from "../text/labels";
 import type { StoreRegistry } from "./storeRegistry";
 
 /** Files whose text says what an application uses, in the folder itself and in its direct sub-folders. */
@@ -95,7 +96,7 @@ export class WorkspaceStores implements Disposable {
     }
     const more = fresh.length > 1 ? ` The view “Dead Tasks” lists ${fresh.length - 1} more.` : "";
     const openSettings = "Open Settings";
-    if ((await window.showWarningMessage(`${first}${more}`, openSettings)) === openSettings) {
+    if ((await window.showWarningMessage(withoutLinks(`${first}${more}`), openSettings)) === openSettings) {
       await commands.executeCommand(Command.openSettings);
     }
   }

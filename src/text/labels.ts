@@ -28,6 +28,14 @@ export function oneLine(text: string, limit = 200): string {
   return flat.length <= limit ? flat : `${flat.slice(0, limit - 1).replace(/[\ud800-\udbff]$/, "")}…`;
 }
 
+/**
+ * Text for a notification, which makes links of `[text](command:…)`: a task class or a message must not become a button that
+ * runs something.
+ */
+export function withoutLinks(text: string): string {
+  return text.replaceAll("](", "]\u200b(");
+}
+
 /** An id for people: where an id has bytes that are not UTF-8, they stand as U+FFFD. */
 export function shownId(id: string): string {
   return id.replace(/\p{Surrogate}/gu, "\ufffd");

@@ -171,7 +171,7 @@ export function tooltip(node: TreeNode, now: number): MarkdownString | undefined
 }
 
 function taskTooltip(task: TaskSummary, now: number): MarkdownString {
-  const text = new MarkdownString("", true);
+  const text = new MarkdownString();
   text.appendMarkdown("**").appendText(oneLine(task.taskClass)).appendMarkdown("**\n\n");
   text.appendText(exceptionName(task.exceptionClass));
   if (task.exceptionMessage !== "") text.appendText(`: ${task.exceptionMessage}`);
@@ -205,7 +205,7 @@ function withRelative(seconds: number, now: number): string {
 }
 
 function lines(facts: readonly (readonly [string, string])[]): MarkdownString {
-  const text = new MarkdownString("", true);
+  const text = new MarkdownString();
   appendLines(text, facts);
   return text;
 }

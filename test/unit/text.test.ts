@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { TaskSummary } from "../../src/service/protocol";
-import { counted, damageLine, errorLine, formatBytes, oneLine, shownId } from "../../src/text/labels";
+import { counted, damageLine, errorLine, formatBytes, oneLine, shownId, withoutLinks } from "../../src/text/labels";
 import { absoluteTime, relativeTime } from "../../src/text/times";
 
 const now = 1_764_000_000;
@@ -75,6 +75,10 @@ describe("labels", () => {
 
   it("takes control characters out of a line", () => {
     assert.equal(oneLine("a\u0000b\u001b[31mc\r\nd"), "a b [31mc d");
+  });
+
+  it("makes no link of a task's text in a notification", () => {
+    assert.equal(withoutLinks("[Retry](command:evil) [a] (b)"), "[Retry]\u200b(command:evil) [a] (b)");
   });
 
   it("shows bytes of an id that are not text as replacement characters", () => {

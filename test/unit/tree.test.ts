@@ -250,9 +250,9 @@ describe("confirmations and outcomes", () => {
 
   it("name what was done, what had gone and what failed", () => {
     const nothing = { done: [], missing: [], failed: [] };
-    assert.equal(doneText("Retried", { ...nothing, done: [record("Charge")] }), "Retried Charge.");
-    assert.equal(doneText("Deleted", { ...nothing, done: [record("A"), record("B")] }), "Deleted 2 dead tasks.");
-    assert.equal(doneText("Deleted", nothing), null);
+    assert.equal(doneText("retried", { ...nothing, done: [record("Charge")] }), "Retried Charge.");
+    assert.equal(doneText("deleted", { ...nothing, done: [record("A"), record("B")] }), "Deleted 2 dead tasks.");
+    assert.equal(doneText("deleted", nothing), null);
     assert.equal(troubleText("retried", nothing), null);
     assert.equal(troubleText("retried", { ...nothing, missing: [record("Charge")] }), "Charge was already gone.");
     assert.equal(

@@ -223,8 +223,8 @@ function factsSection(facts: readonly Fact[], controls: PaneControls): HTMLEleme
   const list = element("dl", {});
   for (const { label, text, seconds, field } of facts) {
     const value = element("dd", {}, element("span", { class: field === "id" ? "mono" : "" }, text));
-    if (seconds !== null) value.append(" ", element("span", { class: "quiet" }, "(", timeElement(seconds), ")"));
-    if (field !== null) value.append(" ", copyButton(field, `Copy ${label}`, controls));
+    if (seconds !== null) value.append(element("span", { class: "quiet" }, "(", timeElement(seconds), ")"));
+    if (field !== null) value.append(copyButton(field, `Copy ${label}`, controls));
     list.append(element("div", {}, element("dt", {}, label), value));
   }
   return section("record", "Record", [], list);
