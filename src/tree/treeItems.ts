@@ -86,7 +86,7 @@ function bareItem(node: TreeNode, now: number): TreeItem {
     case "failure":
       return noticeItem("Cannot be read", node.message, { command: Command.showLog, title: "Show Log" });
     case "guess":
-      return noticeItem("The directory is a guess", node.message, openSettings);
+      return noticeItem("The directory is a guess", "name it in the settings", openSettings);
     case "settingProblem":
       return noticeItem("Check the setting", node.message, openSettings);
   }

@@ -67,8 +67,10 @@ function message({ trusted, stores }: ViewInput): string {
 }
 
 /** What holds for a whole store and its tasks do not show. */
-export function storeWarnings({ status }: StoreModel): string[] {
+export function storeWarnings({ status, description }: StoreModel): string[] {
   const warnings: string[] = [];
+  if (status.problem !== null) warnings.push(status.problem.message);
+  if (description.guess !== null) warnings.push(description.guess);
   if (status.readOnly !== null) warnings.push(`Read-only: ${status.readOnly}`);
   if (status.networkFileSystem !== null) {
     const name = status.networkFileSystem;

@@ -171,6 +171,13 @@ describe("viewState", () => {
     assert.equal(viewState({ ...base, stores: [store("shop", 1)] }).message, "");
   });
 
+  it("says what is wrong with the only store in full", () => {
+    const failed = store("shop", 0, { phase: "failed", problem: { code: "io", message: "disk gone" } });
+    assert.equal(viewState({ ...base, stores: [failed] }).message, "disk gone");
+    const guessed = new StoreModel({ ...failed.description, guess: "the path is ENV" });
+    assert.equal(viewState({ ...base, stores: [guessed] }).message, "the path is ENV");
+  });
+
   it("warns of a network file system", () => {
     const remote = store("shop", 1, { networkFileSystem: "nfs" });
     assert.match(viewState({ ...base, stores: [remote] }).message, /network file system \(nfs\)/);
