@@ -42,7 +42,13 @@ export async function ensureServer() {
   const install = ["install", "--no-audit", "--no-fund", "--loglevel=error", "--prefix"];
   await mustRun(advice, "npm", [...install, join(home, "node"), `node@${versions.node}`]);
   await mustRun(advice, "npm", [...install, join(home, "server"), `code-server@${versions["code-server"]}`], {
-    env: { PATH: nodeBin + delimiter + (process.env["PATH"] ?? "") },
+    env: {
+      PATH: nodeBin + delimiter + (process.env["PATH"] ?? ""),
+      // Set by the npm that runs this script, and naming its Node: the inner npm must name its own.
+      NODE: undefined,
+      npm_config_user_agent: undefined,
+      npm_node_execpath: undefined,
+    },
   });
   await writeFile(marker, JSON.stringify(versions));
 }
