@@ -1,5 +1,5 @@
 import { encodingOf, latin1Of, textOf } from "./encodings";
-import { exceptionMessage, rangeOf, setOf } from "./known";
+import { exceptionMessage, rangeOf, setOf, type Range } from "./known";
 import { inspectComplex, inspectFloat, inspectRational } from "./numbers";
 import { inspectMemberName, inspectRegexp, inspectSymbol, inspectSymbolKey, quote, quoteString } from "./strings";
 import { dateOf, inspectDate, inspectTime, timeOf } from "./times";
@@ -7,8 +7,9 @@ import type {
   InstanceVariable,
   RubyHash,
   RubyObject,
+  RubyRegexp,
+  RubyString,
   RubyStruct,
-  RubySymbol,
   RubyUserDefined,
   RubyUserMarshal,
   RubyValue,
@@ -18,24 +19,24 @@ export interface InspectOptions {
   /** Characters (UTF-16 units) of the text. A longer one is cut and ends in `…`. The default is 4,000,000. */
   readonly maxLength?: number;
   /**
-   * Whether to print `[FILTERED]` in place of a value. Asked with the text of a hash's key (a String or a Symbol), the name of a
-   * struct's member, or that of an instance variable, `@` included. The bytes of an object with a `_dump` of its own have no names
-   * and are not asked about.
+   * Whether to print `[FILTERED]` in place of a value. Asked with the text of a hash's key (a String or a Symbol),
+   * the name of a struct's member, or that of an instance variable, `@` included. The bytes of an object with a
+   * `_dump` of its own have no names and are not asked about.
    */
   readonly isMasked?: (name: string) => boolean;
 }
 
 /** What stands in place of a masked value. */
-export const MASK = "[FILTERED]";
+const MASK = "[FILTERED]";
 
 const DEFAULT_MAX_LENGTH = 4_000_000;
 
 /**
- * The value as `inspect` of Ruby 3.4 prints it under UTF-8, with these differences: objects have no address; no class is
- * loaded, so a class's own `inspect` is not known and its instances print by their parts; an object with a
- * `marshal_dump` or a `_dump` prints as `#<Token {v: "t"}>` or `#<Blob "bytes">`, its content being what the methods returned; an
- * instance of `Data` prints as the struct that it is in the stream. Never fails: depth costs no stack, and
- * what grows beyond any use is cut.
+ * The value as `inspect` of Ruby 3.4 prints it under UTF-8, with these differences: objects have no address; no class
+ * is loaded, so a class's own `inspect` is not known and its instances print by their parts; an object with a
+ * `marshal_dump` or a `_dump` prints as `#<Token {v: "t"}>` or `#<Blob "bytes">`, its content being what the methods
+ * returned; an instance of `Data` prints as the struct that it is in the stream. Never fails: depth costs no stack,
+ * and what grows beyond any use is cut.
  */
 export function inspect(value: RubyValue, options: InspectOptions = {}): string {
   return new Inspector(options).text(value);
@@ -45,7 +46,14 @@ export function inspect(value: RubyValue, options: InspectOptions = {}): string 
 class End {
   constructor(readonly value: RubyValue) {}
 }
-type Piece = string | RubyValue | End;
+/**
+ * A function stands for a piece that is made only when its turn comes. What a turn costs is in proportion to what it
+ * prints, or is done once for a node, so that the limit on the text is one on the time, too.
+ */
+type Piece = string | RubyValue | End | (() => Piece);
+
+/** More variables than the values of honest programs have beside their content. */
+const FEW_VARIABLES = 8;
 
 class Inspector {
   readonly #maxLength: number;
@@ -53,6 +61,9 @@ class Inspector {
   #text = "";
   /** The containers around the place where we are. One that is met again within itself is cut. */
   readonly #open = new Set<RubyValue>();
+  /** Texts of values with so many variables that they are not gone through a second time. */
+  readonly #texts = new Map<RubyValue, string>();
+  readonly #forms = new Map<RubyObject, ObjectForm>();
 
   constructor({ maxLength = DEFAULT_MAX_LENGTH, isMasked }: InspectOptions) {
     this.#maxLength = Math.max(1, maxLength);
@@ -63,6 +74,7 @@ class Inspector {
     // Last in, first out: the pieces of a value are put on it in reverse.
     const stack: Piece[] = [value];
     for (let piece = stack.pop(); piece !== undefined; piece = stack.pop()) {
+      while (typeof piece === "function") piece = piece();
       if (typeof piece === "string") this.#text += piece;
       else if (piece instanceof End) this.#open.delete(piece.value);
       else {
@@ -100,9 +112,9 @@ class Inspector {
       case "symbol":
         return inspectSymbol(value, this.#room);
       case "string":
-        return quoteString(value, this.#room);
+        return this.#once(value, () => quoteString(value, this.#room));
       case "regexp":
-        return inspectRegexp(value, this.#room);
+        return this.#once(value, () => inspectRegexp(value, this.#room));
       case "module":
         return textOf(value.name);
       case "array":
@@ -118,10 +130,17 @@ class Inspector {
       case "object":
         return this.#object(value);
       case "user-defined":
-        return this.#userDefined(value);
+        return this.#once(value, () => this.#userDefined(value));
       case "user-marshal":
         return this.#userMarshal(value);
     }
+  }
+
+  #once(value: RubyString | RubyRegexp | RubyUserDefined, print: () => string): string {
+    if (value.instanceVariables.length <= FEW_VARIABLES) return print();
+    const text = this.#texts.get(value) ?? print();
+    this.#texts.set(value, text);
+    return text;
   }
 
   /** Pieces of a container, or `cycle` where it stands within itself. */
@@ -142,7 +161,7 @@ class Inspector {
       "{",
       ...this.#separated(hash.entries, ([key, value]) => {
         const shown = this.#masked(key, value);
-        return key.type === "symbol" ? [inspectSymbolKey(key, this.#room), shown] : [key, " => ", shown];
+        return key.type === "symbol" ? [() => inspectSymbolKey(key, this.#room), shown] : [key, " => ", shown];
       }),
       "}",
     ]);
@@ -150,7 +169,8 @@ class Inspector {
 
   #masked(name: RubyValue, value: RubyValue): Piece {
     if (this.#isMasked === null || (name.type !== "symbol" && name.type !== "string")) return value;
-    return this.#isMasked(textOf(name.bytes)) ? MASK : value;
+    const isMasked = this.#isMasked;
+    return () => (isMasked(textOf(name.bytes)) ? MASK : value);
   }
 
   #struct(struct: RubyStruct): string | readonly Piece[] {
@@ -158,7 +178,7 @@ class Inspector {
     return this.#within(struct, `${opening}:...>`, () => [
       `${opening} `,
       ...this.#separated(struct.members, ({ name, value }) => [
-        `${inspectMemberName(name, this.#room)}=`,
+        () => `${inspectMemberName(name, this.#room)}=`,
         this.#masked(name, value),
       ]),
       ">",
@@ -167,42 +187,40 @@ class Inspector {
 
   #object(object: RubyObject): string | readonly Piece[] {
     const className = textOf(object.className.bytes);
-    const range = rangeOf(object);
-    if (range) {
-      const dots = range.excludesEnd ? "..." : "..";
-      const isEmpty = range.begin.type === "nil" && range.end.type === "nil";
-      return this.#within(object, `(... ${dots} ...)`, () => [
-        range.begin.type === "nil" && !isEmpty ? "" : range.begin,
-        dots,
-        range.end.type === "nil" && !isEmpty ? "" : range.end,
-      ]);
+    const form = this.#forms.get(object) ?? formOf(object);
+    this.#forms.set(object, form);
+    switch (form.kind) {
+      case "range":
+        return this.#range(object, form.range);
+      case "set":
+        return this.#within(object, `#<${className}: {...}>`, () => [
+          `#<${className}: {`,
+          ...this.#separated(form.set.entries, ([element]) => [element]),
+          "}>",
+        ]);
+      case "exception":
+        return exceptionText(className, textOf(form.message.subarray(0, 4 * this.#room)));
+      case "other":
+        return this.#within(object, `#<${className} ...>`, () => [
+          `#<${className}`,
+          ...(form.variables.length === 0 ? [] : [" "]),
+          ...this.#separated(form.variables, ({ name, value }) => [
+            () => `${textOf(name.bytes)}=`,
+            this.#masked(name, value),
+          ]),
+          ">",
+        ]);
     }
-    const set = setOf(object);
-    if (set) {
-      return this.#within(object, `#<${className}: {...}>`, () => [
-        `#<${className}: {`,
-        ...this.#separated(set.entries, ([element]) => [element]),
-        "}>",
-      ]);
-    }
-    const message = exceptionMessage(object, this.#room);
-    if (message !== null) {
-      if (message === "") return className;
-      return message.includes("\n")
-        ? `#<${className}:${quote(Buffer.from(message), "UTF-8")}>`
-        : `#<${className}: ${message}>`;
-    }
-    const variables = object.instanceVariables.filter(({ name }) => isShown(name));
-    return this.#within(object, `#<${className} ...>`, () => [
-      `#<${className}`,
-      ...(variables.length === 0 ? [] : [" "]),
-      ...this.#separated(variables, (variable) => this.#variable(variable)),
-      ">",
-    ]);
   }
 
-  #variable({ name, value }: InstanceVariable): readonly Piece[] {
-    return [`${textOf(name.bytes)}=`, this.#masked(name, value)];
+  #range(object: RubyObject, { begin, end, excludesEnd }: Range): string | readonly Piece[] {
+    const dots = excludesEnd ? "..." : "..";
+    const isEmpty = begin.type === "nil" && end.type === "nil";
+    return this.#within(object, `(... ${dots} ...)`, () => [
+      begin.type === "nil" && !isEmpty ? "" : begin,
+      dots,
+      end.type === "nil" && !isEmpty ? "" : end,
+    ]);
   }
 
   #userDefined(object: RubyUserDefined): string {
@@ -226,7 +244,26 @@ class Inspector {
   }
 }
 
-/** Names without `@` are Ruby's own and are not printed. */
-function isShown(name: RubySymbol): boolean {
-  return name.bytes[0] === 0x40;
+/** What an object turns out to be, by its variables. */
+type ObjectForm =
+  | { readonly kind: "range"; readonly range: Range }
+  | { readonly kind: "set"; readonly set: RubyHash }
+  | { readonly kind: "exception"; readonly message: Uint8Array }
+  /** Variables without `@` are Ruby's own, and it does not print them. */
+  | { readonly kind: "other"; readonly variables: readonly InstanceVariable[] };
+
+function formOf(object: RubyObject): ObjectForm {
+  const range = rangeOf(object);
+  if (range) return { kind: "range", range };
+  const set = setOf(object);
+  if (set) return { kind: "set", set };
+  const message = exceptionMessage(object);
+  if (message) return { kind: "exception", message };
+  return { kind: "other", variables: object.instanceVariables.filter(({ name }) => name.bytes[0] === 0x40) };
+}
+
+function exceptionText(className: string, message: string): string {
+  if (message === "") return className;
+  if (message.includes("\n")) return `#<${className}:${quote(Buffer.from(message), "UTF-8")}>`;
+  return `#<${className}: ${message}>`;
 }

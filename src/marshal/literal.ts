@@ -20,9 +20,10 @@ import { writeMarshal } from "./writer";
 
 /**
  * An expression that evaluates to an equal value in a console of the application: a literal as one would type it, or
- * `Marshal.load("…")` for what has none (objects, structs, subclasses of the core classes, hashes with a default, …), which
- * needs the classes that the application has. Two references to one String become two Strings; a value with a cycle, or with two
- * references to one array, hash or object, is loaded as a whole, so that they stay one.
+ * `Marshal.load("…")` for what has none (objects, structs, subclasses of the core classes, hashes with a default, …),
+ * which needs the classes that the application has. Two references to one String become two Strings. A value with a
+ * cycle, or with two references to one array, hash or object, is loaded as a whole, so that they stay one; so is one
+ * too deep to read. Nothing is masked here, and a `Marshal.load` shows plainly what it holds.
  */
 export function toRubyLiteral(value: RubyValue): string {
   if (!isTree(value)) return marshalLoad(value);
@@ -52,42 +53,48 @@ function marshalLoad(value: RubyValue): string {
   return `Marshal.load(${latin1Of(dumpString(writeMarshal(value)))})`;
 }
 
-/** Whether no object that can change is met twice, and none lies too deep to be written out. */
+/** Bytes that may be written out again and again because more than one place refers to them. */
+const MAX_REPEATED_BYTES = 10_000;
+
+/**
+ * Whether the value can be written out: no array, hash or object in it is met twice, none lies too deep, and what
+ * strings and names are met twice are short.
+ */
 function isTree(root: RubyValue): boolean {
-  const seen = new Set<RubyValue>();
+  /** Of each value met so far, whether it holds others. */
+  const met = new Map<RubyValue, boolean>();
+  let repeatedBytes = 0;
   const stack: (readonly [value: RubyValue, depth: number])[] = [[root, 0]];
   for (let next = stack.pop(); next !== undefined; next = stack.pop()) {
     const [value, depth] = next;
+    const holdsOthers = met.get(value);
+    if (holdsOthers === true || depth > MAX_DEPTH) return false;
+    if (holdsOthers === false) {
+      repeatedBytes += sizeOf(value);
+      if (repeatedBytes > MAX_REPEATED_BYTES) return false;
+      continue;
+    }
     const children = childrenOf(value);
-    if (children.length === 0) continue;
-    if (seen.has(value) || depth > MAX_DEPTH) return false;
-    seen.add(value);
+    met.set(value, children.length > 0);
     for (const child of children) stack.push([child, depth + 1]);
   }
   return true;
 }
 
+function sizeOf(value: RubyValue): number {
+  if (value.type === "integer") return value.value.toString(16).length;
+  if (value.type === "module") return value.name.length;
+  return "bytes" in value ? value.bytes.length : 0;
+}
+
+/** The values within a value. Those that say a string's encoding are none, for a literal has them of itself. */
 function childrenOf(value: RubyValue): readonly RubyValue[] {
-  switch (value.type) {
-    case "nil":
-    case "boolean":
-    case "symbol":
-    case "integer":
-    case "float":
-    case "regexp":
-    case "module":
-      return [];
-    case "string":
-    case "user-defined":
-      return value.instanceVariables
-        .filter((variable) => !isEncodingVariable(variable))
-        .map((variable) => variable.value);
-    default:
-  }
+  if (value.type === "nil" || value.type === "boolean" || value.type === "symbol") return [];
+  if (value.type === "string" && hasOnlyEncoding(value)) return [];
   const variables = value.instanceVariables.map((variable) => variable.value);
   switch (value.type) {
     case "array":
-      return [...value.elements, ...variables];
+      return variables.length === 0 ? value.elements : [...value.elements, ...variables];
     case "hash":
       return [...value.entries.flat(), ...(value.defaultValue ? [value.defaultValue] : []), ...variables];
     case "struct":
@@ -95,7 +102,9 @@ function childrenOf(value: RubyValue): readonly RubyValue[] {
     case "object":
       return [...variables, ...(value.wrapperVariables ?? []).map((variable) => variable.value)];
     case "user-marshal":
-      return literalOf(value) === null ? [value.value, ...variables] : [];
+      return [value.value, ...variables];
+    default:
+      return variables;
   }
 }
 
@@ -165,7 +174,7 @@ function stringLiteral(string: RubyString): string | null {
 }
 
 function hasOnlyEncoding(parts: ObjectParts): boolean {
-  return parts.instanceVariables.every(isEncodingVariable);
+  return parts.instanceVariables.length <= 1 && parts.instanceVariables.every(isEncodingVariable);
 }
 
 /** Only such as read the same when they are typed: no escaped slash, nothing that would be an interpolation. */

@@ -1,5 +1,5 @@
+import { Cursor } from "./cursor";
 import { bufferOf, isEncodingVariable, latin1Of } from "./encodings";
-import { MarshalError, type MarshalErrorCode } from "./errors";
 import { FLOAT_TEXT, IDENTITY_CLASS, Type } from "./format";
 import {
   ContentFrame,
@@ -23,11 +23,12 @@ import type {
 } from "./values";
 
 /**
- * Reads a Marshal 4.8 stream into a tree. Bytes after the value are ignored, as `Marshal.load` ignores them. Byte arrays
- * in the tree are views of `bytes`, which must not change while the tree is in use.
+ * Reads a Marshal 4.8 stream into a tree. Bytes after the value are ignored, as `Marshal.load` ignores them. Byte
+ * arrays in the tree are views of `bytes`, which must not change while the tree is in use.
  *
- * Forms that Ruby would load but never writes, and that the tree cannot hold apart from the usual form (a length in more
- * bytes than it needs, a symbol spelt out twice, an empty list of variables around a value), are refused as `invalid`.
+ * Forms that Ruby would load but never writes, and that the tree cannot hold apart from the usual form (a length in
+ * more bytes than it needs, a symbol spelt out twice, an empty list of variables around a value), are refused as
+ * `invalid`.
  *
  * @throws MarshalError for anything that is not such a stream, or that is beyond the limits.
  */
@@ -50,8 +51,6 @@ export function arrayElementSpans(
   return new Reader(bytes, limits).elementSpans();
 }
 
-const NO_BYTES = Buffer.alloc(0);
-
 /** What stands before a value's type byte. */
 interface Prefix {
   /** Whether an `I` opens the value, so that instance variables follow it. */
@@ -63,10 +62,9 @@ const NO_PREFIX: Prefix = { isWrapped: false, extendedBy: NONE, userClass: null 
 const WRAPPED: Prefix = { ...NO_PREFIX, isWrapped: true };
 
 class Reader {
-  readonly #bytes: Buffer;
+  readonly #input: Cursor;
   readonly #maxDepth: number;
   readonly #maxValues: number;
-  #at = 0;
   #values = 0;
   readonly #symbols: RubySymbol[] = [];
   readonly #symbolKeys = new Set<string>();
@@ -78,22 +76,23 @@ class Reader {
   #spans: { start: number; end: number }[] | null = null;
 
   constructor(bytes: Uint8Array, limits: Partial<MarshalLimits> = {}) {
-    this.#bytes = bufferOf(bytes);
+    this.#input = new Cursor(bufferOf(bytes));
     this.#maxDepth = limits.maxDepth ?? DEFAULT_LIMITS.maxDepth;
     this.#maxValues = limits.maxValues ?? DEFAULT_LIMITS.maxValues;
   }
 
   document(): RubyValue {
-    const major = this.#byte();
-    const minor = this.#byte();
+    const major = this.#input.byte();
+    const minor = this.#input.byte();
     // Ruby reads older minor versions, too; but the tree would be written back as 4.8.
-    if (major !== 4 || minor !== 8)
-      this.#fail("version", `this is version ${major}.${minor}, and 4.8 is understood`, 0);
+    if (major !== 4 || minor !== 8) {
+      this.#input.fail("version", `this is version ${major}.${minor}, and 4.8 is understood`, 0);
+    }
     return this.#value();
   }
 
   elementSpans(): { start: number; end: number }[] | null {
-    if (this.#bytes[2] === Type.Array) this.#spans = [];
+    if (this.#input.bytes[2] === Type.Array) this.#spans = [];
     const spans = this.#spans;
     this.document();
     return spans;
@@ -102,26 +101,26 @@ class Reader {
   /** One value with all that belongs to it. Keeps a stack of its own, so that nesting is bounded by the limit alone. */
   #value(): RubyValue {
     const frames: Frame[] = [];
-    let start = this.#at;
+    let start = this.#input.at;
     let elementStart = start;
     let value = this.#begin();
     for (;;) {
       let frame = this.#begun;
       if (frame) {
         if (frames.push(frame) > this.#maxDepth) {
-          this.#fail("too-deep", `nested more than ${this.#maxDepth} levels deep`, start);
+          this.#input.fail("too-deep", `nested more than ${this.#maxDepth} levels deep`, start);
         }
       } else {
         frame = frames.at(-1) ?? null;
         if (!frame) return value;
         frame.add(value);
         if (frames.length === 1 && frame instanceof ElementsFrame) {
-          this.#spans?.push({ start: elementStart, end: this.#at });
+          this.#spans?.push({ start: elementStart, end: this.#input.at });
         }
       }
       if (frame.remaining > 0) {
         if (frame.isNamed) frame.name ??= this.#symbol();
-        start = this.#at;
+        start = this.#input.at;
         if (frames.length === 1) elementStart = start;
         value = this.#begin();
         continue;
@@ -137,7 +136,7 @@ class Reader {
   #begin(): RubyValue {
     this.#begun = null;
     this.#count();
-    const type = this.#byte();
+    const type = this.#input.byte();
     switch (type) {
       case Type.Nil:
         return NIL;
@@ -146,7 +145,7 @@ class Reader {
       case Type.False:
         return FALSE;
       case Type.Fixnum: {
-        const value = BigInt(this.#long());
+        const value = BigInt(this.#input.long());
         return {
           type: "integer",
           value,
@@ -163,7 +162,7 @@ class Reader {
       case Type.Link:
         return this.#link();
       case Type.InstanceVariables: {
-        const wrapped = this.#byte();
+        const wrapped = this.#input.byte();
         if (wrapped === Type.Symbol) return this.#newSymbol(true);
         if (wrapped === Type.Extended || wrapped === Type.UserClass) return this.#prefixed(wrapped, true);
         return this.#object(wrapped, WRAPPED);
@@ -177,10 +176,10 @@ class Reader {
   }
 
   #link(): RubyValue {
-    const start = this.#at - 1;
-    const index = this.#long();
+    const start = this.#input.at - 1;
+    const index = this.#input.long();
     const value = this.#objects[index];
-    return value ?? this.#fail("bad-link", `a link to object ${index}, which there is none of so far`, start);
+    return value ?? this.#input.fail("bad-link", `a link to object ${index}, which there is none of so far`, start);
   }
 
   /** Modules, then a class, then the value: the one order in which Ruby writes them. */
@@ -189,16 +188,16 @@ class Reader {
     const extendedBy: RubySymbol[] = [];
     while (type === Type.Extended) {
       extendedBy.push(this.#symbol());
-      type = this.#byte();
+      type = this.#input.byte();
     }
     if (type !== Type.UserClass) return this.#object(type, { isWrapped, extendedBy, userClass: null });
     let userClass: RubySymbol | null = this.#symbol();
-    type = this.#byte();
+    type = this.#input.byte();
     let comparesByIdentity = false;
     if (type === Type.UserClass) {
-      if (!isIdentityClass(this.#symbol())) this.#refuse("a value of two classes");
-      type = this.#byte();
-      if (type !== Type.Hash && type !== Type.HashWithDefault) this.#refuse("a value of two classes");
+      if (!isIdentityClass(this.#symbol())) this.#input.refuse("a value of two classes");
+      type = this.#input.byte();
+      if (type !== Type.Hash && type !== Type.HashWithDefault) this.#input.refuse("a value of two classes");
       comparesByIdentity = true;
     } else if ((type === Type.Hash || type === Type.HashWithDefault) && isIdentityClass(userClass)) {
       comparesByIdentity = true;
@@ -213,11 +212,11 @@ class Reader {
     const { isWrapped, extendedBy, userClass } = prefix;
     switch (type) {
       case Type.String: {
-        const bytes = this.#byteString();
+        const bytes = this.#input.byteString();
         return this.#atom({ type: "string", bytes, instanceVariables: NONE, extendedBy, userClass }, isWrapped);
       }
       case Type.Array: {
-        const count = this.#length(1);
+        const count = this.#input.length(1);
         const elements: RubyValue[] = [];
         const node = { type: "array", elements, instanceVariables: NONE, extendedBy, userClass } as const;
         this.#objects.push(node);
@@ -247,7 +246,7 @@ class Reader {
       }
       case Type.UserDefined: {
         const className = this.#symbol();
-        const bytes = this.#byteString();
+        const bytes = this.#input.byteString();
         const node = {
           type: "user-defined",
           className,
@@ -265,8 +264,8 @@ class Reader {
       case Type.Bignum:
         return this.#atom(this.#bignum(prefix), isWrapped);
       case Type.Regexp: {
-        const bytes = this.#byteString();
-        const options = this.#byte();
+        const bytes = this.#input.byteString();
+        const options = this.#input.byte();
         return this.#atom(
           { type: "regexp", bytes, options, instanceVariables: NONE, extendedBy, userClass },
           isWrapped,
@@ -276,7 +275,7 @@ class Reader {
       case Type.Module:
       case Type.ClassOrModule: {
         const kind = type === Type.Class ? "class" : type === Type.Module ? "module" : "either";
-        const name = this.#byteString();
+        const name = this.#input.byteString();
         return this.#atom({ type: "module", kind, name, instanceVariables: NONE, extendedBy, userClass }, isWrapped);
       }
       case Type.Nil:
@@ -288,16 +287,16 @@ class Reader {
       case Type.Link:
       case Type.InstanceVariables:
       case Type.Extended:
-        return this.#refuse("a class, a module or instance variables around what cannot have them");
+        return this.#input.refuse("a class, a module or instance variables around what cannot have them");
       default: {
         const name = type > 0x20 && type < 0x7f ? `"${String.fromCharCode(type)}"` : `0x${type.toString(16)}`;
-        return this.#fail("unknown-type", `no type of value is written as ${name}`, this.#at - 1);
+        return this.#input.fail("unknown-type", `no type of value is written as ${name}`, this.#input.at - 1);
       }
     }
   }
 
   #hash(type: number, { isWrapped, extendedBy, userClass }: Prefix, comparesByIdentity: boolean): RubyHash {
-    const count = this.#length(2);
+    const count = this.#input.length(2);
     const entries: [RubyValue, RubyValue][] = [];
     const node: Mutable<RubyHash> = {
       type: "hash",
@@ -323,28 +322,28 @@ class Reader {
         ? { type: "object", wrapperVariables: null, ...parts }
         : { type: "struct", members: NONE, ...parts };
     this.#objects[index] = node;
-    this.#begun = new MembersFrame(node, this.#length(3), isWrapped);
+    this.#begun = new MembersFrame(node, this.#input.length(3), isWrapped);
     return node;
   }
 
   #float({ extendedBy, userClass }: Prefix): Unfinished {
-    const start = this.#at;
-    const text = latin1Of(this.#byteString());
-    if (!FLOAT_TEXT.test(text)) this.#fail("invalid", "a Float in digits that Ruby does not write", start);
+    const start = this.#input.at;
+    const text = latin1Of(this.#input.byteString());
+    if (!FLOAT_TEXT.test(text)) this.#input.fail("invalid", "a Float in digits that Ruby does not write", start);
     const value = text === "nan" ? NaN : text === "inf" ? Infinity : text === "-inf" ? -Infinity : Number(text);
     return { type: "float", value, text, instanceVariables: NONE, extendedBy, userClass };
   }
 
   #bignum({ extendedBy, userClass }: Prefix): Unfinished {
-    const start = this.#at;
-    const sign = this.#byte();
-    if (sign !== 0x2b && sign !== 0x2d) this.#fail("invalid", "an Integer without a sign", start);
-    const length = this.#length(2) * 2;
-    if (length > MAX_INTEGER_BYTES) this.#fail("too-many", `an Integer of more than ${MAX_INTEGER_BYTES} bytes`, start);
-    const digits = this.#bytes.subarray(this.#at, this.#at + length);
-    this.#at += length;
+    const start = this.#input.at;
+    const sign = this.#input.byte();
+    if (sign !== 0x2b && sign !== 0x2d) this.#input.fail("invalid", "an Integer without a sign", start);
+    const length = this.#input.length(2) * 2;
+    if (length > MAX_INTEGER_BYTES)
+      this.#input.fail("too-many", `an Integer of more than ${MAX_INTEGER_BYTES} bytes`, start);
+    const digits = this.#input.take(length);
     const isPadded = length > 0 && digits[length - 1] === 0 && digits[length - 2] === 0;
-    if (isPadded || (length === 0 && sign === 0x2d)) this.#refuse("an Integer in more digits than it has", start);
+    if (isPadded || (length === 0 && sign === 0x2d)) this.#input.refuse("an Integer in more digits than it has", start);
     // Up to six bytes a JavaScript number is exact, and much the quicker way.
     const magnitude =
       length <= 6
@@ -362,23 +361,23 @@ class Reader {
   }
 
   /**
-   * The variables that an `I` announced. Nearly always there is one, and it says that the bytes are UTF-8 or ASCII: that
-   * is read here, and null returned.
+   * The variables that an `I` announced. Nearly always there is one, and it says that the bytes are UTF-8 or ASCII:
+   * that is read here, and null returned.
    */
   #wrapper(node: Unfinished): Frame | null {
-    const start = this.#at;
-    const count = this.#length(3);
-    if (count === 0) this.#refuse("an empty list of instance variables", start);
+    const start = this.#input.at;
+    const count = this.#input.length(3);
+    if (count === 0) this.#input.refuse("an empty list of instance variables", start);
     if (count > 1 || node.type === "object") return new WrapperFrame(node, count);
     const name = this.#symbol();
-    const type = this.#bytes[this.#at];
+    const type = this.#input.peek();
     if (type !== Type.True && type !== Type.False) {
       const frame = new WrapperFrame(node, count);
       frame.name = name;
       return frame;
     }
     this.#count();
-    this.#at++;
+    this.#input.at++;
     if (type === Type.False) {
       node.instanceVariables = [{ name, value: FALSE }];
     } else {
@@ -395,104 +394,51 @@ class Reader {
 
   /** A symbol where only a symbol may stand: the name of a class, a module, a variable or a member. */
   #symbol(): RubySymbol {
-    const start = this.#at;
-    const type = this.#byte();
+    const start = this.#input.at;
+    const type = this.#input.byte();
     if (type === Type.SymbolLink) return this.#linkedSymbol();
     if (type === Type.Symbol) return this.#newSymbol(false);
-    if (type === Type.InstanceVariables && this.#byte() === Type.Symbol) return this.#newSymbol(true);
-    return this.#fail("invalid", "something else where a name must stand", start);
+    if (type === Type.InstanceVariables && this.#input.byte() === Type.Symbol) return this.#newSymbol(true);
+    return this.#input.fail("invalid", "something else where a name must stand", start);
   }
 
   #linkedSymbol(): RubySymbol {
-    const start = this.#at - 1;
-    const index = this.#long();
+    const start = this.#input.at - 1;
+    const index = this.#input.long();
     const symbol = this.#symbols[index];
-    return symbol ?? this.#fail("bad-link", `a link to symbol ${index}, which there is none of so far`, start);
+    return symbol ?? this.#input.fail("bad-link", `a link to symbol ${index}, which there is none of so far`, start);
   }
 
   #newSymbol(isWrapped: boolean): RubySymbol {
-    const start = this.#at;
-    const node: Mutable<RubySymbol> = { type: "symbol", bytes: this.#byteString(), instanceVariables: NONE };
+    const start = this.#input.at;
+    const node: Mutable<RubySymbol> = { type: "symbol", bytes: this.#input.byteString(), instanceVariables: NONE };
     this.#symbols.push(node);
     if (isWrapped) node.instanceVariables = [this.#symbolEncoding()];
     const key = symbolKey(node);
-    if (this.#symbolKeys.has(key)) this.#refuse("a symbol spelt out a second time", start);
+    if (this.#symbolKeys.has(key)) this.#input.refuse("a symbol spelt out a second time", start);
     this.#symbolKeys.add(key);
     return node;
   }
 
   /** The one variable that a symbol can have: its encoding, as a boolean or by name. */
   #symbolEncoding(): InstanceVariable {
-    const start = this.#at;
-    if (this.#long() === 1) {
-      const nameType = this.#byte();
+    const start = this.#input.at;
+    if (this.#input.long() === 1) {
+      const nameType = this.#input.byte();
       if (nameType === Type.Symbol || nameType === Type.SymbolLink) {
         const name = nameType === Type.Symbol ? this.#newSymbol(false) : this.#linkedSymbol();
-        const type = this.#bytes[this.#at];
+        const type = this.#input.peek();
         if (type === Type.True || type === Type.False || type === Type.String || type === Type.Link) {
           const variable: InstanceVariable = { name, value: this.#begin() };
           if (isEncodingVariable(variable)) return variable;
         }
       }
     }
-    return this.#refuse("a symbol with variables other than its encoding", start);
-  }
-
-  #byteString(): Buffer {
-    const length = this.#length(1);
-    if (length === 0) return NO_BYTES;
-    const bytes = this.#bytes.subarray(this.#at, this.#at + length);
-    this.#at += length;
-    return bytes;
-  }
-
-  /** A count of things that take at least `size` bytes each, so that no claim outgrows the stream. */
-  #length(size: number): number {
-    const start = this.#at;
-    const length = this.#long();
-    const rest = this.#bytes.length - this.#at;
-    if (length < 0) this.#fail("invalid", "a length below zero", start);
-    if (length * size > rest) this.#fail("truncated", `a length of ${length}, and only ${rest} bytes follow`, start);
-    return length;
-  }
-
-  /** A number of up to four bytes (`w_long`). */
-  #long(): number {
-    const start = this.#at;
-    const first = (this.#byte() << 24) >> 24;
-    if (first === 0) return 0;
-    if (first === 5 || first === -5) this.#refuse("a zero in another form", start);
-    if (first > 5) return first - 5;
-    if (first < -5) return first + 5;
-    const size = Math.abs(first);
-    let value = 0;
-    for (let index = 0; index < size; index++) value += this.#byte() * 256 ** index;
-    // What a shorter form holds: one byte less of digits, or no digits at all.
-    const shorter = size === 1 ? 122 : 256 ** (size - 1) - 1;
-    if (first < 0) value -= 256 ** size;
-    if (first > 0 ? value <= shorter : value >= -shorter - 1)
-      this.#refuse("a number in more bytes than it needs", start);
-    return value;
+    return this.#input.refuse("a symbol with variables other than its encoding", start);
   }
 
   #count(): void {
-    if (++this.#values > this.#maxValues) this.#fail("too-many", `more than ${this.#maxValues} values`);
-  }
-
-  #byte(): number {
-    const byte = this.#bytes[this.#at];
-    if (byte === undefined) return this.#fail("truncated", "the stream ends in the middle of a value");
-    this.#at++;
-    return byte;
-  }
-
-  /** For what Ruby would load but never writes, and what the tree could not give back as it was. */
-  #refuse(what: string, offset = this.#at - 1): never {
-    return this.#fail("invalid", `${what}, which Ruby never writes`, offset);
-  }
-
-  #fail(code: MarshalErrorCode, message: string, offset = this.#at): never {
-    throw new MarshalError(code, message, offset);
+    if (++this.#values > this.#maxValues) this.#input.fail("too-many", `more than ${this.#maxValues} values`);
   }
 }
 

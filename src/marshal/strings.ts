@@ -38,8 +38,8 @@ function escapeText(text: string): string {
 }
 
 /**
- * Bytes between double quotes, as `String#inspect` prints them for a reader of UTF-8. Of a long string only the beginning
- * is looked at: at least `limit` characters' worth.
+ * Bytes between double quotes, as `String#inspect` prints them for a reader of UTF-8. Of a long string only the
+ * beginning is looked at: at least `limit` characters' worth.
  */
 export function quote(bytes: Uint8Array, encoding: string, limit = Infinity): string {
   // No character of four bytes or fewer prints as less than one, nor as less than a quarter of its bytes.
@@ -109,8 +109,12 @@ const SYMBOL_NAME = new RegExp(`^(?:${SPECIAL_GLOBAL}|\\$${WORD}|@@?${WORD}|${WO
 /** Names that a struct shows without quotes: a local's or a constant's. */
 const MEMBER_NAME = new RegExp(`^${WORD}$`, "u");
 
-/** The name as text, where it can be printed as it is; null where Ruby puts it between quotes. */
-function plainName(symbol: RubySymbol, pattern: RegExp): string | null {
+/**
+ * The name as text, where it can be printed as it is; null where Ruby puts it between quotes, and where it is too long
+ * to be shown whole.
+ */
+function plainName(symbol: RubySymbol, pattern: RegExp, limit = Infinity): string | null {
+  if (symbol.bytes.length > 4 * limit) return null;
   if (!isAscii(symbol.bytes) && encodingOf(symbol) !== "UTF-8") return null;
   const buffer = bufferOf(symbol.bytes);
   if (!isUtf8(buffer)) return null;
@@ -123,19 +127,19 @@ function quoteSymbol(symbol: RubySymbol, limit?: number): string {
 }
 
 export function inspectSymbol(symbol: RubySymbol, limit?: number): string {
-  return `:${plainName(symbol, SYMBOL_NAME) ?? quoteSymbol(symbol, limit)}`;
+  return `:${plainName(symbol, SYMBOL_NAME, limit) ?? quoteSymbol(symbol, limit)}`;
 }
 
 /** A symbol before its value in a hash: `name: `, with quotes where it would not read as a name there. */
 export function inspectSymbolKey(symbol: RubySymbol, limit?: number): string {
-  const name = plainName(symbol, SYMBOL_NAME);
+  const name = plainName(symbol, SYMBOL_NAME, limit);
   const isQuoted = name === null || /^[@$!]|[-+*/`%^&|\]<=>~@]$/.test(name);
   return `${isQuoted ? quoteSymbol(symbol, limit) : name}: `;
 }
 
 /** The name of a struct's member before its value. */
 export function inspectMemberName(symbol: RubySymbol, limit?: number): string {
-  return plainName(symbol, MEMBER_NAME) ?? inspectSymbol(symbol, limit);
+  return plainName(symbol, MEMBER_NAME, limit) ?? inspectSymbol(symbol, limit);
 }
 
 /**

@@ -26,7 +26,9 @@ interface Day {
 
 /** The day number of 1970-01-01 in the count of Julian days. */
 const UNIX_EPOCH_DAY = 2440588;
-/** Julian days in what Date counts as one period (`CM_PERIOD` of `date_core.c`): a multiple of both calendars' cycles. */
+/**
+ * Julian days in what Date counts as one period (`CM_PERIOD` of `date_core.c`): a multiple of both calendars' cycles.
+ */
 const PERIOD_DAYS = 213447717;
 /** Far beyond any year that a Time or Date has in earnest, and well within exact arithmetic. */
 const MAX_DAYS = 1e12;

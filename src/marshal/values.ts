@@ -1,8 +1,9 @@
 /**
  * Ruby values as data: what a Marshal 4.8 stream holds, without loss, and without ever running anything.
  *
- * The tree is a graph: two references to one Ruby object are two references to one JavaScript object, so that the writer
- * can emit the links (`@`) that the reader resolved, and a cycle is a cycle. Nodes are never mutated after reading.
+ * The tree is a graph: two references to one Ruby object are two references to one JavaScript object, so that the
+ * writer can emit the links (`@`) that the reader resolved, and a cycle is a cycle. Nodes are never mutated after
+ * reading.
  *
  * Source of every rule: Ruby's `marshal.c`, format version 4.8.
  */
@@ -86,7 +87,9 @@ export interface RubyObject extends ObjectParts {
    */
   readonly wrapperVariables: readonly InstanceVariable[] | null;
 }
-/** An object with a `_dump` of its own (`u`): bytes that only its class understands. Time is one whose form is known. */
+/**
+ * An object with a `_dump` of its own (`u`): bytes that only its class understands. Time is one whose form is known.
+ */
 export interface RubyUserDefined extends ObjectParts {
   readonly type: "user-defined";
   readonly className: RubySymbol;

@@ -4,11 +4,12 @@ import { symbolKey } from "./nodes";
 import type { InstanceVariable, ObjectParts, RubySymbol, RubyValue } from "./values";
 
 /**
- * The Marshal 4.8 stream of a tree, header included: byte for byte what the tree was read from. Any node that is met a
- * second time, floats and large integers too, is written as a link; symbols are linked when they are equal. Nesting costs
- * no stack.
+ * The Marshal 4.8 stream of a tree, header included: byte for byte what the tree was read from. Any node that is met
+ * a second time, floats and large integers too, is written as a link; symbols are linked when they are equal. Nesting
+ * costs no stack.
  *
- * @throws MarshalError `invalid` for a fixnum or a count beyond what the format holds; its offset is that in the output.
+ * @throws MarshalError `invalid` for a fixnum or a count beyond what the format holds; its offset is that in the
+ * output.
  */
 export function writeMarshal(value: RubyValue): Uint8Array {
   return new Writer().document(value);
@@ -33,7 +34,9 @@ const IDENTITY_SYMBOL: RubySymbol = {
 class Writer {
   #output = Buffer.allocUnsafe(1024);
   #at = 0;
-  readonly #symbols = new Map<string, number>();
+  /** By node and by content: the second is slow for long names, and the first is not enough for trees made by hand. */
+  readonly #symbols = new Map<RubySymbol | string, number>();
+  #symbolCount = 0;
   readonly #objects = new Map<RubyValue, number>();
 
   document(value: RubyValue): Uint8Array {
@@ -171,14 +174,17 @@ class Writer {
 
   /** A symbol, its encoding included: names are symbols, and each is complete before what it names goes on. */
   #symbol(symbol: RubySymbol): void {
-    const key = symbolKey(symbol);
-    const index = this.#symbols.get(key);
+    const known = this.#symbols.get(symbol);
+    const key = known === undefined ? symbolKey(symbol) : symbol;
+    const index = known ?? this.#symbols.get(key);
     if (index !== undefined) {
+      this.#symbols.set(symbol, index);
       this.#byte(Type.SymbolLink);
       this.#long(index);
       return;
     }
-    this.#symbols.set(key, this.#symbols.size);
+    this.#symbols.set(symbol, this.#symbolCount);
+    this.#symbols.set(key, this.#symbolCount++);
     const isWrapped = symbol.instanceVariables.length > 0;
     if (isWrapped) this.#byte(Type.InstanceVariables);
     this.#byte(Type.Symbol);

@@ -147,7 +147,9 @@ describe("Marshal against Ruby", function () {
     for (const [index, bytes] of damaged.entries()) {
       let written: Buffer | null = null;
       try {
-        written = Buffer.from(writeMarshal(readMarshal(bytes)));
+        const value = readMarshal(bytes);
+        written = Buffer.from(writeMarshal(value));
+        assert.ok(inspect(value).length > 0 && toRubyLiteral(value).length > 0);
         read++;
       } catch (error) {
         assert.ok(error instanceof MarshalError, String(error));
