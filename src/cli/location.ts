@@ -1,5 +1,6 @@
 import { dirname, join } from "node:path";
-import { findApplicationStore, type ApplicationStore, type FileSystem } from "../storage";
+import { findApplicationStore, type ApplicationStore } from "../application/applicationStore";
+import type { FileSystem } from "../storage";
 import type { CommonOptions } from "./arguments";
 
 /** The store to work on. */

@@ -1,6 +1,7 @@
 import { constants } from "node:fs";
 import { join } from "node:path";
-import { findApplicationStore, findStoresIn, normalizePrefix, type FileSystem } from "../storage";
+import { findApplicationStore } from "../application/applicationStore";
+import { findStoresIn, normalizePrefix, type FileSystem } from "../storage";
 import { hasCode, namesIn, statIfPresent } from "../storage/fileSystem";
 import type { DiscoveredStore } from "./protocol";
 

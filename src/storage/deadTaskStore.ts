@@ -138,7 +138,9 @@ export class DeadTaskStore implements DeadTaskBackend {
   }
 
   async pending(): Promise<PendingTasks> {
-    return await this.#read(() => Promise.resolve(readPendingTasks(this.#environment.fileSystem, this.names)));
+    const read = (): Promise<PendingTasks> =>
+      Promise.resolve(readPendingTasks(this.#environment.fileSystem, this.names));
+    return await this.#read(read, this.names.directory);
   }
 
   /** A stable view of the data file's complete lines; the caller closes its descriptor. Null where there is no file. */
@@ -146,11 +148,11 @@ export class DeadTaskStore implements DeadTaskBackend {
     return await openSnapshot(this.#environment.fileSystem, this.#lock, this.names.dataFile, "reading");
   }
 
-  async #read<Result>(operation: () => Promise<Result>): Promise<Result> {
+  async #read<Result>(operation: () => Promise<Result>, path = this.names.dataFile): Promise<Result> {
     try {
       return await operation();
     } catch (error) {
-      throw asStorageError(error, `read ${this.names.dataFile}`);
+      throw asStorageError(error, `read ${path}`);
     }
   }
 
@@ -219,11 +221,10 @@ export class DeadTaskStore implements DeadTaskBackend {
     const isNew = statIfPresent(fileSystem, dataFile) === null;
     const descriptor = fileSystem.open(dataFile, constants.O_RDWR | constants.O_CREAT | constants.O_APPEND, 0o644);
     try {
-      if (isNew) {
-        adoptOwnerOfNew(fileSystem, descriptor, fileSystem.stat(directory), dataFile);
-        fsyncDirectory(fileSystem, directory);
-      }
+      if (isNew) adoptOwnerOfNew(fileSystem, descriptor, fileSystem.stat(directory), dataFile);
       const { size } = fileSystem.fstat(descriptor);
+      // Whoever made an empty file may have died, or failed, before its name was durable.
+      if (size === 0) fsyncDirectory(fileSystem, directory);
       const end = endOfLastLine(fileSystem, descriptor, size);
       if (end < size) fileSystem.ftruncate(descriptor, end);
       try {

@@ -1,5 +1,4 @@
 /** The storage directory of a Rage application. The editor's worker and the command line are built on this alone. */
-export { findApplicationStore, type ApplicationStore } from "./application";
 export type {
   Damage,
   DeadTask,

@@ -4,7 +4,7 @@ import { MarshalError, dumpString, undumpString } from "../marshal";
 import type { Damage } from "./backend";
 import { decodeContext, type TaskContext } from "./context";
 import type { StorageEnvironment } from "./environment";
-import { StorageError } from "./errors";
+import { StorageError, asStorageError } from "./errors";
 import { hasCode, namesIn, statIfPresent, type FileStat, type FileSystem } from "./fileSystem";
 import { logAddLine, parseLogLine } from "./frames";
 import { endOfLastLine, readLines } from "./lines";
@@ -53,13 +53,15 @@ function readLog(fileSystem: FileSystem, path: string, name: string): PendingTas
     descriptor = fileSystem.open(path, constants.O_RDONLY);
   } catch (error) {
     if (hasCode(error, "ENOENT")) return null;
-    throw error;
+    throw asStorageError(error, `read ${path}`);
   }
   try {
     const { size, isDirectory } = fileSystem.fstat(descriptor);
     if (isDirectory) return null;
     const end = endOfLastLine(fileSystem, descriptor, size);
     return collect(readLines(fileSystem, descriptor, 0, end), name, size - end);
+  } catch (error) {
+    throw asStorageError(error, `read ${path}`);
   } finally {
     fileSystem.close(descriptor);
   }

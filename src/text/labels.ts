@@ -22,9 +22,12 @@ export function formatBytes(bytes: number): string {
   return `${unit === 0 || value >= 100 ? Math.round(value) : value.toFixed(1)} ${units[unit] ?? ""}`;
 }
 
-/** Text for one line: runs of white space and control characters become one space; longer than `limit` is cut. */
+/**
+ * Text for one line: runs of white space and control characters become one space; longer than `limit` is cut. Controls of the
+ * writing direction count as such, since one of them could make the rest of a row read backwards.
+ */
 export function oneLine(text: string, limit = 200): string {
-  const flat = text.replace(/[\s\u0000-\u001f\u007f]+/g, " ").trim();
+  const flat = text.replace(/[\s\p{Cc}\u202a-\u202e\u2066-\u2069]+/gu, " ").trim();
   return flat.length <= limit ? flat : `${flat.slice(0, limit - 1).replace(/[\ud800-\udbff]$/, "")}…`;
 }
 
@@ -44,7 +47,6 @@ export function shownId(id: string): string {
 /** `PaymentError: gateway said 503`; only the class where there is no message. */
 export function errorLine(task: TaskSummary): string {
   const name = exceptionName(task.exceptionClass);
-  // Short enough that what follows in a row, the time, is in sight where the side bar is wide.
   const message = oneLine(task.exceptionMessage, 120);
   // Ruby's own default message is the class's name.
   return message === "" || message === name ? name : `${name}: ${message}`;

@@ -9,18 +9,39 @@ const day = 24 * hour;
 
 /** `just now`, `5 min ago`, `3 h ago`, `2 d ago`, and from 30 days on the date; `in 5 min` for a clock that runs ahead. */
 export function relativeTime(seconds: number, now: number): string {
+  const distance = distanceOf(seconds, now);
+  if (distance === null) return isoDate(seconds);
+  if (distance.unit === null) return "just now";
+  const text = `${distance.count} ${distance.unit}`;
+  return distance.ahead ? `in ${text}` : `${text} ago`;
+}
+
+/** The same for a narrow column: `now`, `5m`, `3h`, `2d`, and from 30 days on the date. */
+export function shortTime(seconds: number, now: number): string {
+  const distance = distanceOf(seconds, now);
+  if (distance === null) return isoDate(seconds);
+  if (distance.unit === null) return "now";
+  const text = `${distance.count}${distance.unit.charAt(0)}`;
+  return distance.ahead ? `in ${text}` : text;
+}
+
+interface Distance {
+  readonly ahead: boolean;
+  readonly count: number;
+  /** Null below a minute: a worker's clock and ours may differ by a little, and nobody wants to read of two seconds ahead. */
+  readonly unit: "min" | "h" | "d" | null;
+}
+
+/** Null where only the date says something. */
+function distanceOf(seconds: number, now: number): Distance | null {
   const age = Math.floor(now - seconds);
   const distance = Math.abs(age);
-  // A worker's clock and ours may differ by a little; nobody wants to read that a failure lies two seconds ahead.
-  if (distance < minute) return "just now";
-  if (distance >= 30 * day) return isoDate(seconds);
-  const text =
-    distance < hour
-      ? `${Math.floor(distance / minute)} min`
-      : distance < day
-        ? `${Math.floor(distance / hour)} h`
-        : `${Math.floor(distance / day)} d`;
-  return age > 0 ? `${text} ago` : `in ${text}`;
+  const ahead = age < 0;
+  if (distance < minute) return { ahead, count: 0, unit: null };
+  if (distance < hour) return { ahead, count: Math.floor(distance / minute), unit: "min" };
+  if (distance < day) return { ahead, count: Math.floor(distance / hour), unit: "h" };
+  if (distance < 30 * day) return { ahead, count: Math.floor(distance / day), unit: "d" };
+  return null;
 }
 
 /** `2025-11-29 20:15:04` in local time, or the number as it is where no date can be made of it. */

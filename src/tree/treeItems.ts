@@ -12,7 +12,7 @@ import {
   oneLine,
   shownId,
 } from "../text/labels";
-import { absoluteTime, relativeTime } from "../text/times";
+import { absoluteTime, relativeTime, shortTime } from "../text/times";
 import { nodeId, pageSize, storeChildren, type TreeNode } from "./nodes";
 import { storeWarnings } from "./viewState";
 
@@ -32,7 +32,8 @@ function bareItem(node: TreeNode, now: number): TreeItem {
       return storeItem(node.store);
     case "task": {
       const item = new TreeItem(node.task.taskClass === "" ? "(no class)" : oneLine(node.task.taskClass));
-      item.description = `${errorLine(node.task)} · ${relativeTime(node.task.failedAt, now)}`;
+      // The time first: an error is as long as it likes, and would push the time out of a narrow side bar.
+      item.description = `${shortTime(node.task.failedAt, now)} · ${errorLine(node.task)}`;
       item.iconPath = errorIcon;
       item.contextValue = isReadOnly(node.store) ? ItemKind.taskReadOnly : ItemKind.task;
       item.command = { command: Command.show, title: "Show", arguments: [node] };

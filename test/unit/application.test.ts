@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { findApplicationStore, type EnvironmentVariables } from "../../src/storage/application";
+import { findApplicationStore, type EnvironmentVariables } from "../../src/application/applicationStore";
 import { nodeFileSystem, type FileSystem } from "../../src/storage/fileSystem";
 
 describe("the store of an application, read off its files", () => {

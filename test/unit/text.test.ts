@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import type { TaskSummary } from "../../src/service/protocol";
 import { counted, damageLine, errorLine, formatBytes, oneLine, shownId, withoutLinks } from "../../src/text/labels";
-import { absoluteTime, relativeTime } from "../../src/text/times";
+import { absoluteTime, relativeTime, shortTime } from "../../src/text/times";
 
 const now = 1_764_000_000;
 
@@ -33,6 +33,26 @@ describe("relativeTime", () => {
   it("shows a number that is no time as it is", () => {
     assert.equal(relativeTime(1e18, now), "1000000000000000000");
     assert.equal(absoluteTime(1e18), "1000000000000000000");
+  });
+});
+
+describe("shortTime", () => {
+  const cases: readonly (readonly [number, string])[] = [
+    [59, "now"],
+    [-59, "now"],
+    [60, "1m"],
+    [3600, "1h"],
+    [29 * 86_400, "29d"],
+    [-7200, "in 2h"],
+  ];
+  for (const [age, text] of cases) {
+    it(`calls ${age} s ago “${text}”`, () => {
+      assert.equal(shortTime(now - age, now), text);
+    });
+  }
+
+  it("gives the date from 30 days on", () => {
+    assert.match(shortTime(now - 30 * 86_400, now), /^2025-10-2\d$/);
   });
 });
 

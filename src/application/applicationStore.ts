@@ -1,8 +1,8 @@
 import { join, resolve } from "node:path";
-import { findAssignments, type BackendAssignment } from "./applicationSource";
-import { reasonOf } from "./errors";
-import { namesIn, statIfPresent, type FileSystem } from "./fileSystem";
-import { normalizePrefix } from "./naming";
+import { findAssignments, type BackendAssignment } from "./backendAssignments";
+import { reasonOf } from "../storage/errors";
+import { namesIn, statIfPresent, type FileSystem } from "../storage/fileSystem";
+import { normalizePrefix } from "../storage/naming";
 import { tokenizeRuby, type RubyToken } from "./rubySource";
 
 /** Where a Rage application keeps its tasks, as far as the text of its configuration says. */
