@@ -149,7 +149,9 @@ describe("Marshal against Ruby", function () {
       try {
         const value = readMarshal(bytes);
         written = Buffer.from(writeMarshal(value));
-        assert.ok(inspect(value).length > 0 && toRubyLiteral(value).length > 0);
+        // Whatever can be read can be shown, in both ways.
+        inspect(value);
+        toRubyLiteral(value);
         read++;
       } catch (error) {
         assert.ok(error instanceof MarshalError, String(error));
