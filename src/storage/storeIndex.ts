@@ -1,5 +1,6 @@
-import { noDamage, type Damage, type UnreadableTask } from "./backend";
+import type { Damage, UnreadableTask } from "./backend";
 import type { DeadTaskStore } from "./deadTaskStore";
+import { asStorageError } from "./errors";
 import type { FileSystem } from "./fileSystem";
 import { readRange, type Line } from "./lines";
 import type { DeadTaskRecord } from "./record";
@@ -49,7 +50,7 @@ export class StoreIndex {
   }
 
   get damage(): Damage {
-    return this.#indexed === null ? noDamage : this.#index.damage(this.#tornTailBytes);
+    return this.#index.damage(this.#tornTailBytes);
   }
 
   get taskCount(): number {
@@ -68,12 +69,21 @@ export class StoreIndex {
 
   /** Brings the index up to date. Throws StorageErrors; what was known before stays known then. */
   async refresh(listener: IndexListener): Promise<void> {
+    try {
+      await this.#refresh(listener);
+    } catch (error) {
+      throw asStorageError(error, `read ${this.#store.names.dataFile}`);
+    }
+  }
+
+  async #refresh(listener: IndexListener): Promise<void> {
     const snapshot = await this.#store.openSnapshot();
     this.#exists = snapshot !== null;
     if (snapshot === null) {
       const known = [...this.#index.records.keys()];
       this.#index = new RecordIndex();
       this.#indexed = null;
+      this.#tornTailBytes = 0;
       if (known.length > 0) listener.gone(known);
       return;
     }
