@@ -7,6 +7,7 @@ import { dateOf, timeOf, zoneText, type TimeParts } from "./times";
 import type {
   ObjectParts,
   RubyFloat,
+  RubyHash,
   RubyModule,
   RubyObject,
   RubyRegexp,
@@ -23,10 +24,15 @@ import { writeMarshal } from "./writer";
  * `Marshal.load("…")` for what has none (objects, structs, subclasses of the core classes, hashes with a default, …),
  * which needs the classes that the application has. Two references to one String become two Strings. A value with a
  * cycle, or with two references to one array, hash or object, is loaded as a whole, so that they stay one; so is one
- * too deep to read. Nothing is masked here, and a `Marshal.load` shows plainly what it holds.
+ * too deep to read.
+ *
+ * With `isMasked`, the value of a hash entry of such a name is the String "[FILTERED]" instead, and so is a whole
+ * `Marshal.load` that would hold a value of such a name.
  */
-export function toRubyLiteral(value: RubyValue): string {
-  if (!isTree(value)) return marshalLoad(value);
+export function toRubyLiteral(value: RubyValue, { isMasked }: LiteralOptions = {}): string {
+  const loading = (opaque: RubyValue): string =>
+    isMasked !== undefined && holdsName(opaque, isMasked) ? MASKED : marshalLoad(opaque);
+  if (!isTree(value)) return loading(value);
   let text = "";
   // Last in, first out: the pieces of a value are put on it in reverse.
   const stack: Piece[] = [value];
@@ -35,12 +41,25 @@ export function toRubyLiteral(value: RubyValue): string {
       text += piece;
       continue;
     }
-    const pieces = literalOf(piece) ?? marshalLoad(piece);
+    const pieces = literalOf(piece, isMasked) ?? loading(piece);
     if (typeof pieces === "string") text += pieces;
     else for (const part of pieces.toReversed()) stack.push(part);
   }
   return text;
 }
+
+/** The entries of a Hash as the keyword arguments of a call, `locale: :en, "key" => 1`; each value as `toRubyLiteral` has it. */
+export function toRubyKeywords({ entries }: RubyHash, options: LiteralOptions = {}): string {
+  const text = (piece: Piece): string => (typeof piece === "string" ? piece : toRubyLiteral(piece, options));
+  return entries.map((entry) => entryLiteral(entry, options.isMasked).map(text).join("")).join(", ");
+}
+
+export interface LiteralOptions {
+  /** By the text of a hash key, a struct member or an instance variable (with its `@`). */
+  readonly isMasked?: (name: string) => boolean;
+}
+
+const MASKED = '"[FILTERED]"';
 
 type Piece = string | RubyValue;
 /** What stands for a value in Ruby source; null where only loading it would do. */
@@ -81,6 +100,30 @@ function isTree(root: RubyValue): boolean {
   return true;
 }
 
+/** Whether anything within a value, however deep, has such a name. */
+function holdsName(root: RubyValue, isMasked: (name: string) => boolean): boolean {
+  const met = new Set<RubyValue>();
+  const stack = [root];
+  for (let value = stack.pop(); value !== undefined; value = stack.pop()) {
+    if (met.has(value)) continue;
+    met.add(value);
+    if (namesIn(value).some((name) => isMasked(textOf(name.bytes)))) return true;
+    stack.push(...childrenOf(value));
+  }
+  return false;
+}
+
+function namesIn(value: RubyValue): readonly (RubySymbol | RubyString)[] {
+  if (value.type === "nil" || value.type === "boolean" || value.type === "symbol") return [];
+  const names: (RubySymbol | RubyString)[] = value.instanceVariables.map(({ name }) => name);
+  if (value.type === "struct") names.push(...value.members.map(({ name }) => name));
+  if (value.type === "object") names.push(...(value.wrapperVariables ?? []).map(({ name }) => name));
+  if (value.type === "hash") {
+    for (const [key] of value.entries) if (key.type === "symbol" || key.type === "string") names.push(key);
+  }
+  return names;
+}
+
 function sizeOf(value: RubyValue): number {
   if (value.type === "integer") return value.value.toString(16).length;
   if (value.type === "module") return value.name.length;
@@ -108,7 +151,7 @@ function childrenOf(value: RubyValue): readonly RubyValue[] {
   }
 }
 
-function literalOf(value: RubyValue): Literal {
+function literalOf(value: RubyValue, isMasked: LiteralOptions["isMasked"]): Literal {
   switch (value.type) {
     case "nil":
       return "nil";
@@ -140,7 +183,7 @@ function literalOf(value: RubyValue): Literal {
       return ["[", ...separated(value.elements, (element) => [element]), "]"];
     case "hash":
       if (value.comparesByIdentity || value.defaultValue) return null;
-      return ["{", ...separated(value.entries, entryLiteral), "}"];
+      return ["{", ...separated(value.entries, (entry) => entryLiteral(entry, isMasked)), "}"];
     case "object":
       return objectLiteral(value);
     case "user-marshal":
@@ -154,9 +197,14 @@ function separated<Item>(items: readonly Item[], pieces: (item: Item) => readonl
   return items.flatMap((item, index) => (index === 0 ? pieces(item) : [", ", ...pieces(item)]));
 }
 
-function entryLiteral([key, value]: readonly [RubyValue, RubyValue]): readonly Piece[] {
-  if (key.type === "symbol" && symbolLiteral(key) !== null) return [inspectSymbolKey(key), value];
-  return [key, " => ", value];
+function entryLiteral(
+  [key, value]: readonly [RubyValue, RubyValue],
+  isMasked: LiteralOptions["isMasked"],
+): readonly Piece[] {
+  const isNamed = key.type === "symbol" || key.type === "string";
+  const shown = isNamed && isMasked?.(textOf(key.bytes)) === true ? MASKED : value;
+  if (key.type === "symbol" && symbolLiteral(key) !== null) return [inspectSymbolKey(key), shown];
+  return [key, " => ", shown];
 }
 
 /** A symbol in the encoding that a literal of it has: ASCII, or valid UTF-8. */

@@ -81,7 +81,7 @@ export interface ContextText {
   readonly logTags: string;
   readonly logContext: string;
   readonly userContext: string;
-  /** `SendWelcomeEmail.enqueue("user@example.com", locale: :en)`. */
+  /** `SendWelcomeEmail.enqueue("user@example.com", locale: :en)`; a secret stands as "[FILTERED]" in it. */
   readonly enqueueCall: string;
 }
 

@@ -1,4 +1,4 @@
-import { inspect, textOf, toRubyLiteral, type RubyValue } from "../marshal";
+import { inspect, toRubyKeywords, toRubyLiteral, type LiteralOptions, type RubyValue } from "../marshal";
 import { StorageError, decodeContext, type DeadTask, type TaskContext } from "../storage";
 import type { ContextText, DetailOptions, TaskDetail } from "./protocol";
 import { summaryOf } from "./storeHost";
@@ -33,15 +33,15 @@ function describeContext(task: DeadTask, mask: Mask): Pick<TaskDetail, "context"
 }
 
 function contextText(context: TaskContext, mask: Mask): ContextText {
-  const text = (value: RubyValue): string =>
-    inspect(value, { maxLength: longestText, isMasked: (name) => mask.covers(name) });
+  const isMasked = (name: string): boolean => mask.covers(name);
+  const text = (value: RubyValue): string => inspect(value, { maxLength: longestText, isMasked });
   return {
     args: text(context.args),
     kwargs: text(context.kwargs),
     logTags: text(context.logTags),
     logContext: text(context.logContext),
     userContext: text(context.userContext),
-    enqueueCall: enqueueCall(context),
+    enqueueCall: enqueueCall(context, { isMasked }),
   };
 }
 
@@ -63,17 +63,9 @@ class Mask {
 }
 
 /** The call that enqueues the task anew, as a developer would write it: `SendWelcomeEmail.enqueue("a@b.c", locale: :en)`. */
-export function enqueueCall({ taskClass, args, kwargs }: TaskContext): string {
+function enqueueCall({ taskClass, args, kwargs }: TaskContext, options: LiteralOptions): string {
   const parts: string[] = [];
-  if (args.type === "array") parts.push(...args.elements.map((element) => toRubyLiteral(element)));
-  if (kwargs.type === "hash") {
-    for (const [key, value] of kwargs.entries) parts.push(keywordArgument(key, value));
-  }
+  if (args.type === "array") parts.push(...args.elements.map((element) => toRubyLiteral(element, options)));
+  if (kwargs.type === "hash" && kwargs.entries.length > 0) parts.push(toRubyKeywords(kwargs, options));
   return `${taskClass}.enqueue(${parts.join(", ")})`;
-}
-
-function keywordArgument(key: RubyValue, value: RubyValue): string {
-  const name = key.type === "symbol" ? textOf(key.bytes) : null;
-  if (name !== null && /^[a-z_]\w*$/.test(name)) return `${name}: ${toRubyLiteral(value)}`;
-  return `${toRubyLiteral(key)} => ${toRubyLiteral(value)}`;
 }
