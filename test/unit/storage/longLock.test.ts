@@ -2,6 +2,9 @@ import assert from "node:assert/strict";
 import { existsSync, mkdirSync, readFileSync, readdirSync, rmdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
+import { nodeFileSystem } from "../../../src/storage";
+import { systemClock } from "../../../src/storage/clock";
+import { LongLock } from "../../../src/storage/longLock";
 import type { LineProcess } from "../../support/lineProcess";
 import { secondProcesses } from "../../support/processes";
 import { copyFixture, openStore, referenceSurvivors, temporaryFolders } from "../../support/stores";
@@ -127,8 +130,28 @@ describe("the lock among our own processes", function () {
 
   // These wait for a lock to go stale, so they run beside each other.
   it("outlives killed, stopped and sleeping processes", async () => {
-    await Promise.all([takenOverFromTheDead(), takenOverFromTheStopped(), givenUpAfterASleep()]);
+    await Promise.all([takenOverFromTheDead(), takenOverFromTheStopped(), givenUpAfterASleep(), keptThroughLongWork()]);
   });
+
+  async function keptThroughLongWork(): Promise<void> {
+    const path = join(folders.make(), busyName);
+    const events: string[] = [];
+    const lock = (): LongLock => new LongLock(path, nodeFileSystem, systemClock);
+    const working = lock().run(async (guard) => {
+      for (let second = 0; second < 11; second++) {
+        await delay(1000);
+        guard.check();
+      }
+      events.push("the first is done");
+    });
+    await delay(500);
+    await lock().run(async () => {
+      await working;
+      events.push("the second began");
+    });
+    assert.deepEqual(events, ["the first is done", "the second began"]);
+    assert.ok(!existsSync(path));
+  }
 
   async function takenOverFromTheDead(): Promise<void> {
     const { path, original, data } = newCopy();

@@ -181,6 +181,26 @@ describe("removing dead tasks while others write", () => {
     assertTidy(path);
   });
 
+  it("makes the log durable, content and name, before the task leaves the data file, durably too", async () => {
+    const { path, data } = newDataFile(taskLine(first), taskLine(second));
+    const calls: string[] = [];
+    const fileSystem = intercepted({
+      after: (call) => {
+        if (!["write", "fsync", "rename"].includes(call.name)) return;
+        const file = call.path.replace(/.*\.deferred-(log|compaction)-.*/, "$1").replace(path, "directory");
+        const step = `${call.name} ${file}`;
+        if (calls.at(-1) !== step) calls.push(step);
+        if (step === "rename log") assert.ok(readFileSync(data).includes("dead_task:1-1-1:"), "it is still there");
+      },
+    });
+    const store = await openStore(path, { fileSystem });
+    assert.equal((await store.replay(["1-1-1"], null)).retried.length, 1);
+    assert.deepEqual(calls, [
+      ...["write log", "fsync log", "rename log", "fsync directory"],
+      ...["write compaction", "fsync compaction", "rename compaction", "fsync directory"],
+    ]);
+  });
+
   it("removes what killed processes left in the making, of this store alone", async () => {
     const { path, data } = newDataFile(taskLine(first), taskLine(second));
     const orphans = [".deferred-compaction-4711-abc.staging", ".deferred-log-4711-0.staging"];
