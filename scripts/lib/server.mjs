@@ -5,14 +5,14 @@ import { randomBytes } from "node:crypto";
 import { existsSync, mkdtempSync, readFileSync, realpathSync, rmSync } from "node:fs";
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { delimiter, join } from "node:path";
+import { delimiter, join, resolve } from "node:path";
 import { mustRun, progress, root, StepError } from "./steps.mjs";
 import { compilerNeed, ensureSystem } from "./system.mjs";
 
 /** code-server refuses any Node but its own major version, and the npm package `node` carries that runtime. */
 const versions = { node: "24.21.0", "code-server": "4.139.1" };
 
-const home = process.env["DEAD_TASKS_VSCODE_TEST"] || join(root, ".vscode-test");
+const home = resolve(process.env["DEAD_TASKS_VSCODE_TEST"] || join(root, ".vscode-test"));
 const nodeBin = join(home, "node", "node_modules", ".bin");
 const serverMain = join(home, "server/node_modules/code-server/lib/vscode/out/server-main.js");
 /** Written last, so that an installation that was interrupted is done again. */
@@ -26,7 +26,7 @@ function installed() {
   }
 }
 
-/** Installs the server unless it is there: about two minutes and 800 MB, the first time. */
+/** Installs the server unless it is there: two to three minutes and 800 MB, the first time. */
 export async function ensureServer() {
   if (installed()) return;
   if (process.platform === "win32") {
@@ -35,9 +35,12 @@ export async function ensureServer() {
     );
   }
   await ensureSystem([compilerNeed]);
-  progress(`Installing code-server ${versions["code-server"]} into ${home} (once, about two minutes)`);
-  await rm(home, { recursive: true, force: true });
-  for (const name of ["node", "server"]) await mkdir(join(home, name), { recursive: true });
+  progress(`Installing code-server ${versions["code-server"]} into ${home} (once, two to three minutes)`);
+  await rm(marker, { force: true });
+  for (const folder of [join(home, "node"), join(home, "server")]) {
+    await rm(folder, { recursive: true, force: true });
+    await mkdir(folder, { recursive: true });
+  }
   const advice = "Is the npm registry reachable? Run this again once the complaint above is mended.";
   const install = ["install", "--no-audit", "--no-fund", "--loglevel=error", "--prefix"];
   await mustRun(advice, "npm", [...install, join(home, "node"), `node@${versions.node}`]);
@@ -161,7 +164,7 @@ export async function startServer(options = {}) {
   });
   let output = "";
   /** @type {Promise<number | null>} */
-  const ended = new Promise((resolve) => child.once("close", resolve));
+  const ended = new Promise((settle) => child.once("close", settle));
   const end = () => {
     running.delete(end);
     try {
@@ -178,7 +181,7 @@ export async function startServer(options = {}) {
   };
 
   /** @type {Promise<number>} */
-  const listening = new Promise((resolve, reject) => {
+  const listening = new Promise((settle, reject) => {
     const fail = (/** @type {string} */ what) =>
       reject(new StepError(`The VS Code server ${what}. It said:\n${output}`));
     const timer = setTimeout(() => fail("did not start listening within 60 s"), 60_000);
@@ -188,7 +191,7 @@ export async function startServer(options = {}) {
         const found = /Extension host agent listening on (\d+)/.exec(output)?.[1];
         if (found !== undefined) {
           clearTimeout(timer);
-          resolve(Number(found));
+          settle(Number(found));
         }
       });
     }
