@@ -1,4 +1,4 @@
-import { mkdirSync } from "node:fs";
+import { mkdirSync, rmSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { buildSync } from "esbuild";
 import type { NewDeadTask } from "../../src/storage";
@@ -15,6 +15,11 @@ export function bundle(source: string): string {
   // A name of this process's own: two runs in one checkout must not overwrite each other's.
   const folder = join(root, "out", "test", String(process.pid));
   mkdirSync(folder, { recursive: true });
+  if (built.size === 0) {
+    process.on("exit", () => {
+      rmSync(folder, { recursive: true, force: true });
+    });
+  }
   const outfile = join(folder, `${source.replaceAll(/[\\/]/g, "-").replace(/\.ts$/, "")}.js`);
   buildSync({
     absWorkingDir: root,

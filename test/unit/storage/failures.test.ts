@@ -1,7 +1,18 @@
 import assert from "node:assert/strict";
-import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { StorageError, nodeFileSystem, type DeadTaskStore, type FileSystem } from "../../../src/storage";
+import { loadFlock } from "../../../src/storage/flock";
 import { failingOnce, intercepted, systemError, type FileCall } from "../../support/fileSystems";
 import { secondProcesses, taskMessage } from "../../support/processes";
 import { copyFixture, newTask, openStore, referenceSurvivors, temporaryFolders } from "../../support/stores";
@@ -236,7 +247,6 @@ describe("failures of the operating system", () => {
 
     it("says that the task stands in both places where a worker keeps the lock from the removal", async () => {
       const copy = newCopy();
-      const { loadFlock } = await import("../../../src/storage/flock");
       const { flock } = await loadFlock();
       assert.ok(flock !== null);
       let published = false;
@@ -359,7 +369,6 @@ describe("another user's store", function () {
     }
 
     it("can be read but not changed, and the reason is clear", async () => {
-      const { chmodSync } = await import("node:fs");
       const cases: [
         string,
         (copy: ReturnType<typeof newCopy>) => void,
@@ -414,7 +423,6 @@ describe("another user's store", function () {
     });
 
     it("is reported, not crashed over, where its directory cannot even be looked into", async () => {
-      const { chmodSync } = await import("node:fs");
       const copy = newCopy();
       chmodSync(join(copy.path, ".."), 0o700);
       const other = await asStranger(copy.path);
@@ -428,7 +436,6 @@ describe("another user's store", function () {
     });
 
     it("keeps its owner, whatever root makes in it", async () => {
-      const { chownSync } = await import("node:fs");
       const { path, data } = newCopy();
       for (const file of [path, data, join(path, lockName)]) chownSync(file, stranger, stranger);
       const store = await openStore(path);
@@ -443,7 +450,6 @@ describe("another user's store", function () {
     });
 
     it("is not hidden by a sub-folder of another user's that discovery cannot read", async () => {
-      const { chmodSync } = await import("node:fs");
       const folder = folders.make();
       chmodSync(folder, 0o755);
       const path = copyFixture(folder, "basic");

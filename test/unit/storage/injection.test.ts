@@ -116,7 +116,12 @@ describe("what the storage takes from outside", () => {
     const ids: string[] = [];
     for await (const { id } of (await store.list()).tasks("newest")) ids.push(id);
     assert.deepEqual(ids, ["1-1-2", "1-1-1"]);
-    await index.refresh({ task: () => undefined, gone: () => undefined, progress: () => undefined });
+    await index.refresh({
+      task: () => undefined,
+      gone: () => undefined,
+      progress: () => undefined,
+      newest: () => undefined,
+    });
     assert.equal(index.taskCount, 2);
     assert.equal((await store.replay(["1-1-1"], null)).retried.length, 1);
     assert.equal((await store.remove(["1-1-2"])).removed.length, 1);

@@ -29,6 +29,7 @@ import {
 class Told {
   readonly tasks: string[] = [];
   readonly gone: string[] = [];
+  readonly newest: string[] = [];
   readonly known = new Map<string, string>();
   progress = 0;
 
@@ -50,6 +51,9 @@ class Told {
     },
     progress: () => {
       this.progress += 1;
+    },
+    newest: (tasks) => {
+      this.newest.push(...tasks.map(({ id }) => id));
     },
   };
 }
@@ -316,15 +320,21 @@ describe("the index of a store", () => {
     assert.equal(index.taskCount, 2000);
     assert.equal(told.known.size, 2000);
 
-    appendFileSync(data, bigDataFile(2000).toString("latin1").replaceAll("1767225637-1-", "1767225637-2-"));
+    const long = { exceptionMessage: "x".repeat(3000) };
+    const more = Array.from({ length: 1000 }, (_, number) => taskLine(newTask(`2-2-${number}`, long)));
+    appendFileSync(data, Buffer.concat([Buffer.from("corrupt\n"), ...more]));
     appendFileSync(data, lines("1-1-1"));
-    readsUntilFailure = 2;
+    // The end is found, the file is known again and the first chunk is taken; the second fails.
+    readsUntilFailure = 3;
     await assert.rejects(refresh(), /EIO/);
+    assert.ok(told.tasks.length > 100 && told.tasks.length < 1000);
     assert.ok(told.known.has(bigStoreId(0)) && told.known.has(bigStoreId(1999)), "what was known stays known");
     readsUntilFailure = Number.POSITIVE_INFINITY;
     await refresh();
     assert.equal(told.known.has("1-1-1"), true);
-    assert.equal(index.taskCount, told.known.size);
+    assert.equal(index.damage.lines, 1, "counted once");
+    assert.equal(index.taskCount, 3001);
+    assert.equal(told.known.size, 3001);
     assert.deepEqual(told.gone, []);
 
     const before = readFileSync(data);
