@@ -1,4 +1,4 @@
-import type { DeadTask, DeadTaskBackend, Listing } from "../storage";
+import type { DeadTaskBackend, Listing, TaskFront } from "../storage";
 import type { Command } from "./arguments";
 import { cut, safeText, timeText, toJson, type Output } from "./output";
 import { printTable } from "./table";
@@ -6,7 +6,7 @@ import { printTable } from "./table";
 type ListCommand = Extract<Command, { name: "list" }>;
 
 /** The fields of a task that a list shows, by their names in JSON. */
-export function summaryOf(task: DeadTask) {
+export function summaryOf(task: Omit<TaskFront, "offset" | "length">) {
   return {
     id: task.id,
     task_class: task.taskClass,
@@ -56,10 +56,10 @@ async function printJson(listing: Listing, command: ListCommand, output: Output)
 async function* matching(
   listing: Listing,
   { limit, order, taskClass, exceptionClass }: ListCommand,
-): AsyncIterableIterator<DeadTask> {
+): AsyncIterableIterator<TaskFront> {
   if (limit === 0) return;
   let count = 0;
-  for await (const task of listing.tasks(order)) {
+  for await (const task of listing.fronts(order)) {
     if (taskClass !== null && task.taskClass !== taskClass) continue;
     if (exceptionClass !== null && (task.exceptionClass ?? "") !== exceptionClass) continue;
     yield task;
@@ -77,7 +77,7 @@ async function* rows(listing: Listing, command: ListCommand): AsyncIterableItera
   }
 }
 
-function errorLine({ exceptionClass, exceptionMessage }: DeadTask): string {
+function errorLine({ exceptionClass, exceptionMessage }: TaskFront): string {
   const message = exceptionMessage.trim();
   const [firstLine = ""] = message.split(/[\r\n]/, 1);
   const line = `${exceptionClass ?? "(anonymous)"}: ${firstLine}${firstLine.length < message.length ? "…" : ""}`;

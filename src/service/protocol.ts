@@ -71,6 +71,8 @@ export interface StoreStatus {
 /** One change to what is known of a store. `tasks` come in natural order (oldest first): each is new or replaces its id. */
 export type StoreUpdate =
   | { readonly type: "tasks"; readonly tasks: readonly TaskSummary[] }
+  /** Early in a long first read: the newest tasks, newest first, so that there is something to see. All come again as `tasks`. */
+  | { readonly type: "newest"; readonly tasks: readonly TaskSummary[] }
   | { readonly type: "gone"; readonly ids: readonly string[] }
   | { readonly type: "status"; readonly status: StoreStatus };
 

@@ -2,12 +2,12 @@ import { constants } from "node:fs";
 import { basename } from "node:path";
 import { StorageError, type FileSystem } from "../storage";
 import { asStorageError } from "../storage/errors";
-import { framePayload } from "../storage/frames";
+import { checksumOf } from "../storage/frames";
 import { readRange } from "../storage/lines";
-import type { RecordIndex } from "../storage/recordIndex";
+import type { IndexedRecord } from "../storage/recordIndex";
 import type { RawLocation, RawRecord } from "./protocol";
 
-type Position = Pick<NonNullable<ReturnType<RecordIndex["records"]["get"]>>, "offset" | "length" | "checksum">;
+type Position = Pick<IndexedRecord, "offset" | "length" | "checksum">;
 
 const newline = 0x0a;
 const chunkBytes = 1 << 20;
@@ -32,7 +32,7 @@ function withRecord<Result>(
   try {
     descriptor = fileSystem.open(file, constants.O_RDONLY);
     const line = readRange(fileSystem, descriptor, offset, length - 1);
-    if (framePayload(line) === null || line.toString("latin1", 0, 8) !== checksum) {
+    if (checksumOf(line) !== checksum) {
       throw new StorageError("io", `${basename(file)} was just rewritten by another process; try again.`);
     }
     const lineNumber = 1 + countNewlines(fileSystem, descriptor, offset);

@@ -5,9 +5,11 @@ import {
   StoreIndex,
   networkFileSystem,
   otherVersions,
-  type DeadTaskRecord,
+  type IndexListener,
+  type RecordFront,
   type StorageEnvironment,
 } from "../storage";
+import { OperationQueue } from "../storage/queue";
 import { problemOf } from "./problems";
 import type { Damage, Problem, StoreTarget, StoreUpdate, TaskSummary } from "./protocol";
 
@@ -27,8 +29,10 @@ export class StoreHost {
   readonly #poll: NodeJS.Timeout;
   #watcher: FSWatcher | null = null;
   #settling: NodeJS.Timeout | null = null;
-  #refreshing: Promise<void> | null = null;
-  #requests = 0;
+  readonly #turns = new OperationQueue();
+  #waiting: Promise<void> | null = null;
+  #verifying = false;
+  #failed = false;
   #seen = "";
   #progress = { bytesRead: 0, bytesTotal: 0 };
   #disposed = false;
@@ -46,18 +50,13 @@ export class StoreHost {
 
   /** Brings the index up to date and tells what changed; resolves when it is. Failures are told as the store's status. */
   async refresh(): Promise<void> {
-    // A read that is under way may have passed the place that this caller means, so it is repeated.
-    this.#requests += 1;
-    if (this.#refreshing !== null) {
-      await this.#refreshing;
-      return;
-    }
-    this.#refreshing = this.#refreshUntilQuiet();
-    try {
-      await this.#refreshing;
-    } finally {
-      this.#refreshing = null;
-    }
+    // One that waits for its turn will see all that this caller means; one that is under way may have passed it by.
+    this.#waiting ??= this.#turns.run("", async () => {
+      this.#waiting = null;
+      await this.#read("indexing", (listener) => this.index.refresh(listener));
+    });
+    await this.#waiting;
+    void this.#verify();
   }
 
   dispose(): void {
@@ -67,44 +66,56 @@ export class StoreHost {
     this.#watcher?.close();
   }
 
-  async #refreshUntilQuiet(): Promise<void> {
-    let answered: number;
-    do {
-      answered = this.#requests;
-      await this.#refreshOnce();
-    } while (answered !== this.#requests && !this.#disposed);
+  /** Reads the rest of the records while nothing more urgent is asked for. */
+  async #verify(): Promise<void> {
+    if (this.#verifying) return;
+    this.#verifying = true;
+    try {
+      while (!this.index.isVerified && !this.#failed && !this.#disposed) {
+        await this.#turns.run("", () => this.#read("ready", (listener) => this.index.verifyNext(listener)));
+      }
+    } finally {
+      this.#verifying = false;
+    }
   }
 
-  async #refreshOnce(): Promise<void> {
+  /** Lets the index read, and tells what it finds. `phase`: what the store is called while it goes on. */
+  async #read(phase: "indexing" | "ready", read: (listener: IndexListener) => Promise<void>): Promise<void> {
+    if (this.#disposed) return;
     let batch: TaskSummary[] = [];
     let told = Date.now();
     const flush = (): void => {
       if (batch.length > 0) this.#send({ type: "tasks", tasks: batch });
       batch = [];
     };
-    this.#seen = this.#fingerprint();
+    if (phase === "indexing") this.#seen = this.#fingerprint();
     try {
-      await this.index.refresh({
-        task: (id, record) => {
-          batch.push(summaryOf(id, record));
+      await read({
+        task: (id, front) => {
+          batch.push(summaryOf(id, front));
           if (batch.length >= batchSize) flush();
         },
         gone: (ids) => {
           flush();
           this.#send({ type: "gone", ids });
         },
+        newest: (tasks) => {
+          this.#send({ type: "newest", tasks: tasks.map(({ id, front }) => summaryOf(id, front)) });
+        },
         progress: (bytesRead, bytesTotal) => {
           this.#progress = { bytesRead, bytesTotal };
           if (Date.now() - told < progressInterval) return;
           told = Date.now();
           flush();
-          this.#tellStatus("indexing", null);
+          this.#tellStatus(phase, null);
         },
       });
       flush();
-      this.#tellStatus("ready", null);
+      this.#failed = false;
+      if (phase === "indexing" || this.index.isVerified) this.#tellStatus("ready", null);
     } catch (error) {
       flush();
+      this.#failed = true;
       this.#tellStatus("failed", problemOf(error));
     }
   }
@@ -185,14 +196,14 @@ function attempt<Result>(look: () => Result): Result | null {
   }
 }
 
-export function summaryOf(id: string, record: DeadTaskRecord): TaskSummary {
+export function summaryOf(id: string, front: RecordFront): TaskSummary {
   return {
     id,
-    taskClass: record.taskClass,
-    attempts: record.attempts,
-    enqueuedAt: record.enqueuedAt === 0 ? null : record.enqueuedAt,
-    failedAt: record.failedAt,
-    exceptionClass: record.exceptionClass,
-    exceptionMessage: record.exceptionMessage.slice(0, longestMessage),
+    taskClass: front.taskClass,
+    attempts: front.attempts,
+    enqueuedAt: front.enqueuedAt === 0 ? null : front.enqueuedAt,
+    failedAt: front.failedAt,
+    exceptionClass: front.exceptionClass,
+    exceptionMessage: front.exceptionMessage.slice(0, longestMessage),
   };
 }

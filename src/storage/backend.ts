@@ -1,5 +1,6 @@
 import type { PendingTasks } from "./pendingTasks";
 import type { DeadTaskRecord, NewDeadTask } from "./record";
+import type { RecordFront } from "./recordReader";
 
 /** Where a record's line stands in the data file. */
 export interface LinePosition {
@@ -14,6 +15,13 @@ export interface DeadTask extends DeadTaskRecord, LinePosition {
   readonly kind: "task";
   readonly id: string;
 }
+
+/** What a list shows of a task. */
+export interface TaskFront extends RecordFront, LinePosition {
+  readonly id: string;
+}
+
+export type ListOrder = "newest" | "oldest";
 
 /** Valid lines of an id of which none can be read. They can be shown raw and deleted, not retried. */
 export interface UnreadableTask extends LinePosition {
@@ -43,8 +51,10 @@ export interface Listing {
   /** All listed ids, the unreadable ones included, in natural order (oldest first). */
   readonly ids: readonly string[];
   readonly unreadable: readonly UnreadableTask[];
-  /** Decodes one record at a time; safe to remove tasks from the store while iterating. */
-  tasks(order: "newest" | "oldest"): AsyncIterableIterator<DeadTask>;
+  /** What a list shows of each task. One record is read at a time; safe to remove tasks from the store while iterating. */
+  fronts(order: ListOrder): AsyncIterableIterator<TaskFront>;
+  /** The same with all of each record decoded. */
+  tasks(order: ListOrder): AsyncIterableIterator<DeadTask>;
   close(): void;
 }
 

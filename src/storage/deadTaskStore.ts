@@ -86,9 +86,8 @@ export class DeadTaskStore implements DeadTaskBackend {
       const snapshot = await this.openSnapshot();
       if (snapshot === null) return null;
       try {
-        const index = new RecordIndex();
-        const only = new Set([id]);
-        await visitLines(fileSystem, snapshot, 0, (line) => index.take(line, only));
+        const index = new RecordIndex({ only: new Set([id]) });
+        await visitLines(fileSystem, snapshot, 0, (line) => index.take(line));
         const record = index.records.get(id);
         if (record === undefined) return null;
         const { offset, length, unreadable } = record;

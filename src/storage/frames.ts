@@ -14,8 +14,8 @@ const hexValues = (() => {
   return values;
 })();
 
-/** The payload of a line (without its newline) whose checksum holds, else null. The payload is a view, not a copy. */
-export function framePayload(line: Buffer): Buffer | null {
+/** The checksum that a line (without its newline) begins with; null where it does not hold, or where there is none. */
+export function checksumOf(line: Buffer): number | null {
   if (line.length <= crcDigits + 1 || line[crcDigits] !== colon) return null;
   let expected = 0;
   for (let index = 0; index < crcDigits; index++) {
@@ -23,8 +23,7 @@ export function framePayload(line: Buffer): Buffer | null {
     if (value < 0) return null;
     expected = expected * 16 + value;
   }
-  const payload = line.subarray(crcDigits + 1);
-  return crc32(payload) === expected ? payload : null;
+  return crc32(line.subarray(crcDigits + 1)) === expected ? expected : null;
 }
 
 /** A whole line, newline included. */
@@ -33,21 +32,27 @@ export function frameLine(payload: Uint8Array): Buffer {
   return Buffer.concat([Buffer.from(`${crc}:`, "latin1"), payload, Buffer.of(newline)]);
 }
 
-/** The parts of a dead-task payload, `dead_task:{id}:{dumped}`; views, not copies. */
+/** The parts of a dead-task line, `{crc}:dead_task:{id}:{dumped}`; views, not copies. */
 export interface DeadTaskFrame {
+  readonly checksum: number;
   readonly id: Buffer;
   readonly dumped: Buffer;
 }
 
+const payloadStart = crcDigits + 1;
 const deadTaskOperation = Buffer.from("dead_task:", "latin1");
+const idStart = payloadStart + deadTaskOperation.length;
 
 /** A line as a dead-task frame; null for anything that counts as physical corruption. */
 export function parseDeadTaskLine(line: Buffer): DeadTaskFrame | null {
-  const payload = framePayload(line);
-  if (!payload?.subarray(0, deadTaskOperation.length).equals(deadTaskOperation)) return null;
-  const end = payload.indexOf(colon, deadTaskOperation.length);
-  if (end <= deadTaskOperation.length) return null;
-  return { id: payload.subarray(deadTaskOperation.length, end), dumped: payload.subarray(end + 1) };
+  const checksum = checksumOf(line);
+  if (checksum === null) return null;
+  for (let index = payloadStart; index < idStart; index++) {
+    if (line[index] !== deadTaskOperation[index - payloadStart]) return null;
+  }
+  const idEnd = line.indexOf(colon, idStart);
+  if (idEnd <= idStart) return null;
+  return { checksum, id: line.subarray(idStart, idEnd), dumped: line.subarray(idEnd + 1) };
 }
 
 export function deadTaskLine(id: string, dumped: Uint8Array): Buffer {
@@ -61,21 +66,21 @@ export type LogFrame =
 
 /** A line as a log frame; null for anything that Rage would skip or fail on. */
 export function parseLogLine(line: Buffer): LogFrame | null {
-  const payload = framePayload(line);
-  if (payload === null) return null;
-  const operation = payload.toString("latin1", 0, 4);
-  if (operation === "rem:") return { operation: "rem", id: payload.subarray(4) };
+  if (checksumOf(line) === null) return null;
+  const operation = line.toString("latin1", payloadStart, payloadStart + 4);
+  const logIdStart = payloadStart + operation.length;
+  if (operation === "rem:") return { operation: "rem", id: line.subarray(logIdStart) };
   if (operation !== "add:") return null;
-  const idEnd = payload.indexOf(colon, 4);
-  const timeEnd = idEnd < 0 ? -1 : payload.indexOf(colon, idEnd + 1);
+  const idEnd = line.indexOf(colon, logIdStart);
+  const timeEnd = idEnd < 0 ? -1 : line.indexOf(colon, idEnd + 1);
   if (timeEnd < 0) return null;
-  const time = payload.toString("latin1", idEnd + 1, timeEnd);
+  const time = line.toString("latin1", idEnd + 1, timeEnd);
   if (!/^\d{1,15}$/.test(time)) return null;
   return {
     operation: "add",
-    id: payload.subarray(4, idEnd),
+    id: line.subarray(logIdStart, idEnd),
     publishAt: time === "0" ? null : Number(time),
-    dumped: payload.subarray(timeEnd + 1),
+    dumped: line.subarray(timeEnd + 1),
   };
 }
 

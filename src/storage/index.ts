@@ -4,10 +4,12 @@ export type {
   DeadTask,
   DeadTaskBackend,
   FailedTask,
+  ListOrder,
   Listing,
   OperationOptions,
   RemovalResult,
   ReplayResult,
+  TaskFront,
   UnreadableTask,
 } from "./backend";
 export { decodeContext, type TaskContext } from "./context";
@@ -20,4 +22,5 @@ export { normalizePrefix, storeNames } from "./naming";
 export { nilBackend } from "./nilBackend";
 export type { PendingTask, PendingTasks } from "./pendingTasks";
 export type { DeadTaskRecord, NewDeadTask } from "./record";
+export type { RecordFront } from "./recordReader";
 export { StoreIndex, type IndexListener } from "./storeIndex";

@@ -1,10 +1,20 @@
-import type { Damage, DeadTask, LinePosition, Listing, UnreadableTask } from "./backend";
+import {
+  noDamage,
+  type Damage,
+  type DeadTask,
+  type LinePosition,
+  type ListOrder,
+  type Listing,
+  type TaskFront,
+  type UnreadableTask,
+} from "./backend";
 import { StorageError, asStorageError } from "./errors";
 import type { FileSystem } from "./fileSystem";
-import { parseDeadTaskLine } from "./frames";
+import { parseDeadTaskLine, type DeadTaskFrame } from "./frames";
 import { readRange } from "./lines";
 import { decodeRecord } from "./record";
-import { RecordIndex, type IndexedRecord } from "./recordIndex";
+import { RecordIndex } from "./recordIndex";
+import { RecordReader } from "./recordReader";
 import { visitLines, type Snapshot } from "./snapshot";
 
 /** Reads a snapshot's index in one pass. The listing owns the snapshot's descriptor from here on. */
@@ -23,46 +33,60 @@ class SnapshotListing implements Listing {
   readonly damage: Damage;
   readonly #fileSystem: FileSystem;
   readonly #snapshot: Snapshot;
-  readonly #records: ReadonlyMap<string, IndexedRecord>;
+  readonly #index: RecordIndex;
+  readonly #reader = new RecordReader();
   #open = true;
 
   constructor(fileSystem: FileSystem, snapshot: Snapshot, index: RecordIndex) {
     this.#fileSystem = fileSystem;
     this.#snapshot = snapshot;
-    this.#records = index.records;
+    this.#index = index;
     this.damage = index.damage(snapshot.stat.size - snapshot.end);
   }
 
   get ids(): readonly string[] {
-    return [...this.#records.keys()];
+    return [...this.#index.records.keys()];
   }
 
   get unreadable(): readonly UnreadableTask[] {
-    return [...this.#records].flatMap(([id, { offset, length, unreadable }]) =>
-      unreadable === null ? [] : [{ kind: "unreadable" as const, id, reason: unreadable, offset, length }],
-    );
+    return this.#index.unreadable;
   }
 
-  // An async generator although nothing is awaited: callers iterate while other work goes on between two records.
-  async *tasks(order: "newest" | "oldest"): AsyncIterableIterator<DeadTask> {
+  fronts(order: ListOrder): AsyncIterableIterator<TaskFront> {
+    return this.#each(order, (id, position) => {
+      const { dumped } = frameAt(this.#fileSystem, this.#snapshot, id, position);
+      const { offset, length } = position;
+      return { id, offset, length, ...(this.#reader.front(dumped) ?? decodeRecord(dumped)) };
+    });
+  }
+
+  tasks(order: ListOrder): AsyncIterableIterator<DeadTask> {
+    return this.#each(order, (id, position) => readTask(this.#fileSystem, this.#snapshot, id, position));
+  }
+
+  // An async generator although nothing is waited for: callers iterate while other work goes on between two records.
+  async *#each<Item>(
+    order: ListOrder,
+    read: (id: string, position: LinePosition) => Item,
+  ): AsyncIterableIterator<Item> {
     try {
-      const ids = this.ids.filter((id) => this.#records.get(id)?.unreadable === null);
+      const ids = this.ids.filter((id) => this.#index.records.get(id)?.unreadable === null);
       if (order === "newest") ids.reverse();
       for (const id of ids) {
-        const position = this.#records.get(id);
-        if (position === undefined) continue;
-        yield await Promise.resolve(this.#read(id, position));
+        const position = this.#index.records.get(id);
+        // The number of a closed descriptor can be another file's by now.
+        if (!this.#open)
+          throw new StorageError("io", "The list of tasks was closed while it was read; list them again.");
+        if (position !== undefined) yield await Promise.resolve(this.#attempt(id, () => read(id, position)));
       }
     } finally {
       this.close();
     }
   }
 
-  #read(id: string, position: LinePosition): DeadTask {
-    // The number of a closed descriptor can be another file's by now.
-    if (!this.#open) throw new StorageError("io", "The list of tasks was closed while it was read; list them again.");
+  #attempt<Item>(id: string, read: () => Item): Item {
     try {
-      return readTask(this.#fileSystem, this.#snapshot, id, position);
+      return read();
     } catch (error) {
       throw asStorageError(error, `read task ${id}`);
     }
@@ -78,24 +102,34 @@ class SnapshotListing implements Listing {
 /** Decodes the record at a known position of a snapshot. */
 export function readTask(fileSystem: FileSystem, snapshot: Snapshot, id: string, position: LinePosition): DeadTask {
   const { offset, length } = position;
+  return { kind: "task", id, offset, length, ...decodeRecord(frameAt(fileSystem, snapshot, id, position).dumped) };
+}
+
+function frameAt(
+  fileSystem: FileSystem,
+  snapshot: Snapshot,
+  id: string,
+  { offset, length }: LinePosition,
+): DeadTaskFrame {
   const frame = parseDeadTaskLine(readRange(fileSystem, snapshot.descriptor, offset, length - 1));
-  if (frame === null) {
-    throw new StorageError(
-      "io",
-      `The line of task ${id} at byte ${offset} changed while it was read; refresh and try again.`,
-    );
-  }
-  return { kind: "task", id, offset, length, ...decodeRecord(frame.dumped) };
+  if (frame !== null) return frame;
+  throw new StorageError(
+    "io",
+    `The line of task ${id} at byte ${offset} changed while it was read; refresh and try again.`,
+  );
 }
 
 /** The listing of a store that is not there. */
 export const emptyListing: Listing = {
-  damage: { lines: 0, bytes: 0, tornTailBytes: 0 },
+  damage: noDamage,
   ids: [],
   unreadable: [],
-  // eslint-disable-next-line @typescript-eslint/require-await -- it has nothing to wait for, and an interface to keep
-  tasks: async function* () {
-    yield* [];
-  },
+  fronts: nothing,
+  tasks: nothing,
   close: () => undefined,
 };
+
+// eslint-disable-next-line @typescript-eslint/require-await -- it has nothing to wait for, and an interface to keep
+async function* nothing(): AsyncIterableIterator<never> {
+  yield* [];
+}

@@ -1,15 +1,26 @@
-import type { Damage, LinePosition } from "./backend";
-import { idFromBytes } from "./naming";
+import type { Damage, LinePosition, UnreadableTask } from "./backend";
 import { parseDeadTaskLine } from "./frames";
 import type { Line } from "./lines";
-import { UnreadableRecordError, decodeRecord, type DeadTaskRecord } from "./record";
+import { idFromBytes } from "./naming";
+import { UnreadableRecordError, decodeRecord } from "./record";
+import { RecordReader, type RecordFront } from "./recordReader";
 
 /** Where the line that stands for an id is. `checksum` tells whether a line is still the same after a compaction. */
 export interface IndexedRecord extends LinePosition {
-  readonly checksum: string;
+  readonly checksum: number;
   /** Why the record cannot be read; null where it can. */
   readonly unreadable: string | null;
 }
+
+/** Which lines an index takes. */
+export interface IndexOptions {
+  /** Ids other than these are passed over; null for all. */
+  readonly only?: ReadonlySet<string> | null;
+  /** Offsets of lines that are known to be unreadable, with the reason. */
+  readonly knownUnreadable?: ReadonlyMap<number, string>;
+}
+
+const nothingKnown: ReadonlyMap<number, string> = new Map();
 
 /**
  * Which line stands for each id, fed with lines in file order. The newest readable line of an id wins, and its position is
@@ -17,15 +28,39 @@ export interface IndexedRecord extends LinePosition {
  */
 export class RecordIndex {
   readonly records = new Map<string, IndexedRecord>();
+  readonly #reader = new RecordReader();
+  readonly #only: ReadonlySet<string> | null;
+  readonly #knownUnreadable: ReadonlyMap<number, string>;
   #damagedLines = 0;
   #damagedBytes = 0;
+  #unreadableCount = 0;
+
+  constructor({ only = null, knownUnreadable = nothingKnown }: IndexOptions = {}) {
+    this.#only = only;
+    this.#knownUnreadable = knownUnreadable;
+  }
+
+  /** How many ids have a readable line. */
+  get taskCount(): number {
+    return this.records.size - this.#unreadableCount;
+  }
+
+  get unreadable(): UnreadableTask[] {
+    if (this.#unreadableCount === 0) return [];
+    return [...this.records].flatMap(([id, { offset, length, unreadable }]) =>
+      unreadable === null ? [] : [{ kind: "unreadable" as const, id, reason: unreadable, offset, length }],
+    );
+  }
 
   damage(tornTailBytes: number): Damage {
     return { lines: this.#damagedLines, bytes: this.#damagedBytes, tornTailBytes };
   }
 
-  /** Takes one line; returns the record where it is the new winner of its id. With `only`, other ids are passed over. */
-  take(line: Line, only?: ReadonlySet<string>): { readonly id: string; readonly record: DeadTaskRecord } | null {
+  /**
+   * Takes one line; returns what a list shows of it where it is the new winner of its id. With the depth `front` the record is
+   * read no further than that, which takes a fraction of the time; what is wrong further back then goes unnoticed.
+   */
+  take(line: Line, depth: "whole" | "front" = "whole"): { readonly id: string; readonly front: RecordFront } | null {
     const frame = parseDeadTaskLine(line.bytes);
     if (frame === null) {
       this.#damagedLines += 1;
@@ -33,27 +68,43 @@ export class RecordIndex {
       return null;
     }
     const id = idFromBytes(frame.id);
-    if (only !== undefined && !only.has(id)) return null;
-    const position = {
-      offset: line.offset,
-      length: line.bytes.length + 1,
-      checksum: line.bytes.toString("latin1", 0, 8),
-    };
-    let record: DeadTaskRecord;
-    try {
-      record = decodeRecord(frame.dumped);
-    } catch (error) {
-      if (!(error instanceof UnreadableRecordError)) throw error;
-      if (this.records.get(id)?.unreadable !== null) this.#win(id, { ...position, unreadable: error.reason });
-      return null;
+    if (this.#only?.has(id) === false) return null;
+    const known = this.records.get(id);
+    const front = this.#read(frame.dumped, line.offset, depth);
+    const position = { offset: line.offset, length: line.bytes.length + 1, checksum: frame.checksum };
+    if (typeof front !== "string") {
+      this.#win(id, known, { ...position, unreadable: null });
+      return { id, front };
     }
-    this.#win(id, { ...position, unreadable: null });
-    return { id, record };
+    if (known?.unreadable !== null) this.#win(id, known, { ...position, unreadable: front });
+    return null;
   }
 
-  // Deleting first moves the id to the end of the Map's order, which is the winner's place in the file.
-  #win(id: string, record: IndexedRecord): void {
-    this.records.delete(id);
+  /** What the record shows, or why it cannot be read. */
+  #read(dumped: Buffer, offset: number, depth: "whole" | "front"): RecordFront | string {
+    const known = this.#knownUnreadable.get(offset);
+    if (known !== undefined) return known;
+    return this.#reader[depth](dumped) ?? frontByDecoding(dumped);
+  }
+
+  #win(id: string, before: IndexedRecord | undefined, record: IndexedRecord): void {
+    if (before !== undefined) {
+      // Taken out first, since the id's place in the Map's order is that of its winner in the file.
+      this.records.delete(id);
+      if (before.unreadable !== null) this.#unreadableCount -= 1;
+    }
     this.records.set(id, record);
+    if (record.unreadable !== null) this.#unreadableCount += 1;
+  }
+}
+
+/** What the full decoder makes of a record, or why it cannot be read. */
+export function frontByDecoding(dumped: Buffer): RecordFront | string {
+  try {
+    const { taskClass, attempts, enqueuedAt, failedAt, exceptionClass, exceptionMessage } = decodeRecord(dumped);
+    return { taskClass, attempts, enqueuedAt, failedAt, exceptionClass, exceptionMessage };
+  } catch (error) {
+    if (error instanceof UnreadableRecordError) return error.reason;
+    throw error;
   }
 }

@@ -28,8 +28,8 @@ export async function enqueueReplays(
   const snapshot = await openSnapshot(fileSystem, lock, names.dataFile, "changing");
   if (snapshot === null) return { retried: [], missing: [...ids], failed: [], log: null };
   try {
-    const index = new RecordIndex();
-    await visitLines(fileSystem, snapshot, 0, (line) => index.take(line, ids), { signal, onPause: guard.check });
+    const index = new RecordIndex({ only: ids });
+    await visitLines(fileSystem, snapshot, 0, (line) => index.take(line), { signal, onPause: guard.check });
     throwIfCancelled(signal);
     const missing = [...ids].filter((id) => !index.records.has(id));
     if (index.records.size === 0) return { retried: [], missing, failed: [], log: null };

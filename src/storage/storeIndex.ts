@@ -2,19 +2,22 @@ import type { Damage, UnreadableTask } from "./backend";
 import type { DeadTaskStore } from "./deadTaskStore";
 import { asStorageError } from "./errors";
 import type { FileSystem } from "./fileSystem";
-import { readRange, type Line } from "./lines";
-import type { DeadTaskRecord } from "./record";
-import { RecordIndex, type IndexedRecord } from "./recordIndex";
+import { parseDeadTaskLine } from "./frames";
+import { endOfLastLine, readLines, readRange, type Line } from "./lines";
+import { RecordIndex, frontByDecoding, type IndexedRecord } from "./recordIndex";
+import { RecordReader, type RecordFront } from "./recordReader";
 import { visitLines, type Snapshot } from "./snapshot";
 
 /** What `StoreIndex` tells while it reads. */
 export interface IndexListener {
   /** A task that is new or whose winning line changed. */
-  task(id: string, record: DeadTaskRecord): void;
+  task(id: string, front: RecordFront): void;
   /** Ids of which no task is listed any more, be it that its line is gone or that what is left of it is unreadable. */
   gone(ids: readonly string[]): void;
   /** Called now and then while a long read goes on. */
   progress(bytesRead: number, bytesTotal: number): void;
+  /** Before a long first read: the newest tasks, newest first. All are told again, as tasks, when their turn comes. */
+  newest(tasks: readonly { readonly id: string; readonly front: RecordFront }[]): void;
 }
 
 interface Indexed {
@@ -27,16 +30,31 @@ interface Indexed {
 
 // Enough of a line to hold its checksum, and small enough to keep.
 const proofBytes = 64;
+// A first read of more bytes than this begins with a look at the newest tasks.
+const longRead = 4 << 20;
+const newestBytes = 1 << 20;
+// What one call of `verifyNext` reads at most, give or take a line.
+const verifiedAtOnce = 4 << 20;
+
+/** How far the records of a file have been read to their ends, and which could not be. */
+interface Verification {
+  verifiedTo: number;
+  /** By the offset of the line: why its record cannot be read. */
+  readonly unreadable: Map<number, string>;
+}
 
 /**
  * A store's index, kept up to date by reading only what is new: the same file and longer means the new tail, anything else
  * means reading it anew and telling the differences. Memory follows the number of tasks, not their size.
+ *
+ * A file read anew is read at the front of its records, for speed; `verifyNext` reads them to their ends afterwards.
  */
 export class StoreIndex {
   readonly #store: DeadTaskStore;
   readonly #fileSystem: FileSystem;
   #index = new RecordIndex();
   #indexed: Indexed | null = null;
+  #verification: Verification | null = null;
   #tornTailBytes = 0;
   #exists = false;
 
@@ -54,17 +72,64 @@ export class StoreIndex {
   }
 
   get taskCount(): number {
-    return this.#index.records.size - this.unreadable.length;
+    return this.#index.taskCount;
   }
 
   get unreadable(): UnreadableTask[] {
-    return [...this.#index.records].flatMap(([id, { offset, length, unreadable }]) =>
-      unreadable === null ? [] : [{ kind: "unreadable" as const, id, reason: unreadable, offset, length }],
-    );
+    return this.#index.unreadable;
   }
 
   get(id: string): IndexedRecord | undefined {
     return this.#index.records.get(id);
+  }
+
+  /** Whether every record was read to its end, so that what is listed as readable is. */
+  get isVerified(): boolean {
+    return this.#indexed === null || (this.#verification?.verifiedTo ?? 0) >= this.#indexed.end;
+  }
+
+  /**
+   * Reads some more records to their ends, and corrects the index once all are and some cannot be read. To be called until
+   * `isVerified`, with refreshes in between as they come. Throws StorageErrors.
+   */
+  async verifyNext(listener: IndexListener): Promise<void> {
+    const snapshot = await this.#store.openSnapshot();
+    if (snapshot === null) return;
+    let corrects = false;
+    try {
+      corrects = this.#verifySome(snapshot);
+    } catch (error) {
+      throw asStorageError(error, `read ${this.#store.names.dataFile}`);
+    } finally {
+      this.#fileSystem.close(snapshot.descriptor);
+    }
+    if (corrects) {
+      this.#indexed = null;
+      await this.refresh(listener);
+    }
+  }
+
+  /** Whether a record that is listed as readable turned out not to be, and no record is left to verify. */
+  #verifySome(snapshot: Snapshot): boolean {
+    const indexed = this.#indexed;
+    const verification = this.#verification;
+    // A file that is not the indexed one any more is verified after the refresh that it brings.
+    if (indexed === null || verification === null || this.#continuesFrom(snapshot) === null) return false;
+    const reader = new RecordReader();
+    const until = verification.verifiedTo + verifiedAtOnce;
+    for (const line of readLines(this.#fileSystem, snapshot.descriptor, verification.verifiedTo, indexed.end)) {
+      const frame = parseDeadTaskLine(line.bytes);
+      if (frame !== null && reader.whole(frame.dumped) === null) {
+        const front = frontByDecoding(frame.dumped);
+        if (typeof front === "string") verification.unreadable.set(line.offset, front);
+      }
+      verification.verifiedTo = line.offset + line.bytes.length + 1;
+      if (verification.verifiedTo >= until) break;
+    }
+    if (verification.verifiedTo < indexed.end) return false;
+    return [...this.#index.records.values()].some(
+      ({ offset, unreadable }) => unreadable === null && verification.unreadable.has(offset),
+    );
   }
 
   /** Brings the index up to date. Throws StorageErrors; what was known before stays known then. */
@@ -83,6 +148,7 @@ export class StoreIndex {
       const known = [...this.#index.records.keys()];
       this.#index = new RecordIndex();
       this.#indexed = null;
+      this.#verification = null;
       this.#tornTailBytes = 0;
       if (known.length > 0) listener.gone(known);
       return;
@@ -95,6 +161,7 @@ export class StoreIndex {
     } catch (error) {
       // Half of the new lines may have been taken: the next refresh starts from the beginning.
       this.#indexed = null;
+      this.#verification = null;
       throw error;
     } finally {
       this.#fileSystem.close(snapshot.descriptor);
@@ -114,25 +181,35 @@ export class StoreIndex {
     return indexed.end;
   }
 
+  /** The new lines of the file that is indexed: few, so they are read to their ends at once. */
   async #readOn(snapshot: Snapshot, start: number, listener: IndexListener): Promise<void> {
-    await this.#visit(this.#index, snapshot, start, listener, (id, record) => {
-      listener.task(id, record);
+    const wasVerified = this.isVerified;
+    await this.#visit(this.#index, snapshot, start, "whole", listener, (id, front) => {
+      listener.task(id, front);
     });
+    if (wasVerified && this.#verification !== null) this.#verification.verifiedTo = snapshot.end;
   }
 
   async #readAnew(snapshot: Snapshot, listener: IndexListener): Promise<void> {
     const before = this.#index.records;
+    // Kept only when verifying found something: another file starts anew, even one with the number of the old one's inode.
+    const known = this.#indexed === null ? this.#verification : null;
+    const depth = snapshot.end > longRead ? "front" : "whole";
+    this.#verification = known ?? { verifiedTo: depth === "whole" ? snapshot.end : 0, unreadable: new Map() };
+    const index = new RecordIndex({ knownUnreadable: this.#verification.unreadable });
     if (before.size === 0) {
-      this.#index = new RecordIndex();
-      await this.#readOn(snapshot, 0, listener);
+      this.#index = index;
+      if (depth === "front") listener.newest(this.#newest(snapshot));
+      await this.#visit(index, snapshot, 0, depth, listener, (id, front) => {
+        listener.task(id, front);
+      });
       return;
     }
-    const index = new RecordIndex();
     // Told at the end: until then a line can still be superseded, and what did not change must not flicker.
-    const changed = new Map<string, DeadTaskRecord>();
-    await this.#visit(index, snapshot, 0, listener, (id, record) => {
+    const changed = new Map<string, RecordFront>();
+    await this.#visit(index, snapshot, 0, depth, listener, (id, front) => {
       changed.delete(id);
-      if (before.get(id)?.checksum !== index.records.get(id)?.checksum) changed.set(id, record);
+      if (before.get(id)?.checksum !== index.records.get(id)?.checksum) changed.set(id, front);
     });
     this.#index = index;
     const gone = [...before]
@@ -142,20 +219,35 @@ export class StoreIndex {
       })
       .map(([id]) => id);
     if (gone.length > 0) listener.gone(gone);
-    for (const [id, record] of changed) listener.task(id, record);
+    for (const [id, front] of changed) listener.task(id, front);
+  }
+
+  /** The winners among the last lines: whatever stands before them, no line after them can take their place. */
+  #newest(snapshot: Snapshot): { id: string; front: RecordFront }[] {
+    const index = new RecordIndex();
+    const fronts = new Map<string, RecordFront>();
+    const start = endOfLastLine(this.#fileSystem, snapshot.descriptor, Math.max(0, snapshot.end - newestBytes));
+    for (const line of readLines(this.#fileSystem, snapshot.descriptor, start, snapshot.end)) {
+      const winner = index.take(line);
+      if (winner === null) continue;
+      fronts.delete(winner.id);
+      fronts.set(winner.id, winner.front);
+    }
+    return [...fronts].map(([id, front]) => ({ id, front })).reverse();
   }
 
   async #visit(
     index: RecordIndex,
     snapshot: Snapshot,
     start: number,
+    depth: "whole" | "front",
     listener: IndexListener,
-    won: (id: string, record: DeadTaskRecord) => void,
+    won: (id: string, front: RecordFront) => void,
   ): Promise<void> {
     let lastLine = this.#indexed?.end === start ? this.#indexed.lastLine : null;
     const take = (line: Line): void => {
-      const winner = index.take(line);
-      if (winner !== null) won(winner.id, winner.record);
+      const winner = index.take(line, depth);
+      if (winner !== null) won(winner.id, winner.front);
       if (line.offset + line.bytes.length + 1 === snapshot.end) {
         lastLine = { offset: line.offset, bytes: Buffer.from(line.bytes.subarray(0, proofBytes)) };
       }

@@ -35,6 +35,8 @@ export class StoreModel {
   /** In natural order, oldest first: a task that died again is taken out and put at the end. */
   readonly #tasks = new Map<string, TaskSummary>();
   #newestFirst: readonly TaskSummary[] | null = null;
+  /** What is known of the newest tasks before the store has been read to its end once. */
+  #early: readonly TaskSummary[] = [];
 
   constructor(description: StoreDescription) {
     this.description = description;
@@ -57,12 +59,17 @@ export class StoreModel {
     return this.#wasReady;
   }
 
+  /** The newest tasks, newest first, as far as they are known while the store is read for the first time. */
+  get early(): readonly TaskSummary[] {
+    return this.#early;
+  }
+
   get taskCount(): number {
     return this.#tasks.size;
   }
 
   task(id: string): TaskSummary | undefined {
-    return this.#tasks.get(id);
+    return this.#tasks.get(id) ?? this.#early.find((task) => task.id === id);
   }
 
   isUnreadable(id: string): boolean {
@@ -84,13 +91,19 @@ export class StoreModel {
         }
         this.#newestFirst = null;
         break;
+      case "newest":
+        this.#early = update.tasks;
+        break;
       case "gone":
         for (const id of update.ids) this.#tasks.delete(id);
         this.#newestFirst = null;
         break;
       case "status":
         this.#status = update.status;
-        if (update.status.phase !== "indexing") this.#wasReady = true;
+        if (update.status.phase !== "indexing") {
+          this.#wasReady = true;
+          this.#early = [];
+        }
         break;
     }
   }

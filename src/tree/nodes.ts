@@ -104,8 +104,11 @@ export function storeChildren(store: StoreModel, shown: number): TreeNode[] {
   if (status.unreadable.length > 0) nodes.push({ kind: "unreadableGroup", store });
   if (status.damage.lines > 0 || status.damage.tornTailBytes > 0) nodes.push({ kind: "damage", store });
   for (const file of status.otherVersions) nodes.push({ kind: "otherVersion", store, file });
-  // Until the end of the file has been read once, what is newest is unknown, and items would move under the mouse.
-  if (!store.wasReady) return [...nodes, { kind: "reading", store }];
+  if (!store.wasReady) {
+    // The first page of what is coming: showing tasks as they are read, oldest first, would move items under the mouse.
+    const early = store.early.slice(0, shown).map((task): TreeNode => ({ kind: "task", store, task }));
+    return [...nodes, ...early, { kind: "reading", store }];
+  }
   const tasks = store.newestFirst();
   for (const task of tasks.slice(0, shown)) nodes.push({ kind: "task", store, task });
   if (tasks.length > shown) nodes.push({ kind: "more", store, remaining: tasks.length - shown });

@@ -49,7 +49,7 @@ class View {
       }
     } else if (update.type === "gone") {
       for (const id of update.ids) this.tasks.delete(id);
-    } else {
+    } else if (update.type === "status") {
       this.status = update.status;
     }
     for (const { isMet, resolve } of this.#waiting) if (isMet()) resolve();

@@ -30,7 +30,7 @@ describe("the quick reader of records", () => {
     let count = 0;
     for (const { name, dataFile } of fixtureCases) {
       for (const { bytes } of referenceLines(dataFile).lines) {
-        const frame = parseDeadTaskLine(bytes);
+        const frame = parseDeadTaskLine(bytes.subarray(0, -1));
         if (frame === null) continue;
         count += 1;
         if (assertAgrees(frame.dumped, name).known) known += 1;
@@ -53,6 +53,22 @@ describe("the quick reader of records", () => {
     for (const exceptionMessage of messages) {
       const record = encodeRecord(newTask("1-1-1", { exceptionMessage, exceptionClass: null, backtrace: [] }));
       assert.ok(assertAgrees(dumped(record), exceptionMessage.slice(0, 20)).known);
+    }
+  });
+
+  it("agrees about numbers of every width, those included that are wider than they need be", () => {
+    const before = Buffer.from(encodeRecord(newTask("1-1-1", { attempts: 5 })));
+    const place = before.indexOf(":\rattempts") + ":\rattempts".length;
+    assert.deepEqual([...before.subarray(place, place + 2)], [0x69, 10]);
+    for (const width of [1, 2, 3, 4, -1, -2, -3, -4]) {
+      for (const first of [0x00, 0x01, 0x7a, 0x7b, 0x84, 0x85, 0xff]) {
+        for (const last of [0x00, 0x01, 0x3f, 0x40, 0x7f, 0x80, 0xff]) {
+          const number = Buffer.alloc(Math.abs(width), first);
+          number[number.length - 1] = number.length === 1 ? first : last;
+          const stream = [before.subarray(0, place + 1), Buffer.of(width & 0xff), number, before.subarray(place + 2)];
+          assertAgrees(dumped(Buffer.concat(stream)), `${width} ${number.toString("hex")}`);
+        }
+      }
     }
   });
 
@@ -87,6 +103,6 @@ describe("the quick reader of records", () => {
       assertAgrees(damaged, `dumped byte ${place}`);
       assertAgrees(text.subarray(0, place), `dumped text cut at ${place}`);
     }
-    assert.ok(known > 500, `damage within texts is readable, so many must be known: ${known}`);
+    assert.ok(known > 400, `damage within texts is readable, so many must be known: ${known}`);
   });
 });
