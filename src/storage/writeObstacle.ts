@@ -16,6 +16,7 @@ export function writeObstacle(fileSystem: FileSystem, names: StoreNames): string
 function obstacle(fileSystem: FileSystem, { directory, dataFile, lockFile }: StoreNames): string | null {
   const folder = statIfPresent(fileSystem, directory);
   if (folder === null) return null;
+  if (!folder.isDirectory) return `${directory} is not a directory`;
   if (!isAllowed(fileSystem, directory, constants.R_OK | constants.W_OK | constants.X_OK)) {
     return `you have no permission to write in ${directory}`;
   }
