@@ -7,7 +7,7 @@ import { runInDesktop } from "./lib/hostDesktop.mjs";
 import { runInServer } from "./lib/hostServer.mjs";
 import { freshResultsFile, printResults, readResults } from "./lib/results.mjs";
 import { main, mustRun, progress, StepError } from "./lib/steps.mjs";
-import { chromiumNeed, ensureSystem } from "./lib/system.mjs";
+import { chromiumNeed, ensureSystem, rubyNeed } from "./lib/system.mjs";
 
 await main(async () => {
   const words = process.argv.slice(2);
@@ -17,10 +17,8 @@ await main(async () => {
   if (unknown !== undefined) {
     throw new StepError(`No host run is called ${unknown}. There are: ${hostRuns.map(({ name }) => name).join(", ")}.`);
   }
-  if (!desktop) {
-    await ensureSystem([chromiumNeed]);
-    await ensureServer();
-  }
+  await ensureSystem(desktop ? [rubyNeed] : [rubyNeed, chromiumNeed]);
+  if (!desktop) await ensureServer();
   await mustRun("Mend the build first.", process.execPath, ["esbuild.mjs"]);
   const tests = await bundleHostTests();
 

@@ -6,15 +6,19 @@ import { RawFiles } from "./raw/openRaw";
 import { RawRecords } from "./raw/rawRecords";
 import { Reporter } from "./reporter";
 import { startStoreService } from "./service/client";
+import type { StoreService } from "./service/storeService";
 import { StoreRegistry } from "./stores/storeRegistry";
 import { WorkspaceStores } from "./stores/workspaceStores";
 import { TaskView } from "./tree/taskView";
 
 /** What the extension offers to its own host tests. No promise to other extensions. */
 export interface Testing {
+  readonly context: ExtensionContext;
+  readonly service: StoreService;
   readonly registry: StoreRegistry;
   readonly stores: WorkspaceStores;
   readonly view: TaskView;
+  readonly pane: DetailPane;
 }
 
 export function activate(context: ExtensionContext): Testing {
@@ -41,5 +45,5 @@ export function activate(context: ExtensionContext): Testing {
   );
   // Not awaited: activation must not wait for the disk.
   void stores.look();
-  return { registry, stores, view };
+  return { context, service, registry, stores, view, pane };
 }

@@ -36,6 +36,13 @@ export const hostRuns = [
     trusted: true,
     settings: {},
   },
+  {
+    name: "readonly",
+    what: "a storage directory that the user may not write to",
+    prepareFolder: filledDemo,
+    trusted: true,
+    settings: {},
+  },
 ];
 
 const source = join(root, "test", "host");
@@ -56,7 +63,9 @@ export async function bundleHostTests() {
     platform: "node",
     format: "cjs",
     target: "node20",
-    external: ["vscode", "mocha", "koffi"],
+    external: ["vscode", "mocha", "koffi", "esbuild"],
+    // The helpers find the fixtures from the folder in which their source is.
+    define: { __dirname: JSON.stringify(join(root, "test", "support")) },
   });
   const runOf = (/** @type {string} */ file) =>
     hostRuns.find(({ name }) => file === `${name}.test.ts` || file.startsWith(`${name}.`)) ?? hostRuns[0];

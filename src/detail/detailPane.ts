@@ -26,6 +26,7 @@ import { paneHtml } from "./html";
 import {
   parsePaneMessage,
   parsePaneReference,
+  type DetailState,
   type HostMessage,
   type PaneReference,
   type PaneRequest,
@@ -52,6 +53,11 @@ export class DetailPane implements Disposable, WebviewPanelSerializer {
   constructor(services: DetailServices) {
     this.#services = services;
     this.#serializer = window.registerWebviewPanelSerializer(detailViewType, this);
+  }
+
+  /** What the pane shows; null where it is not open. */
+  get state(): DetailState | null {
+    return this.#open?.follower.state ?? null;
   }
 
   /** The list keeps the keyboard's focus, so that arrow keys go on through it. */

@@ -51,6 +51,33 @@ export function fixtureStores(): FixtureStore[] {
   );
 }
 
+// What the fixtures' README says of them, beyond what their expected files hold.
+const unreadable: Readonly<Record<string, readonly string[]>> = {
+  "bad-payload": ["1767225638-1-1", "1767225639-1-1", "1767225640-1-1"],
+};
+/** What the log carries for those contexts that a worker can run; the others cannot be replayed. */
+const oddContexts: Readonly<Record<string, string | null>> = {
+  "1767225637-5-1": String.raw`"\x04\b[\tc\x10SyncInvoice[\x06i\x0600"`,
+  "1767225638-5-1": String.raw`"\x04\b[\vc\x10SyncInvoice[\x06i\a00I\"\x12req-id-string\x06:\x06ET0"`,
+  "1767225639-5-1": String.raw`"\x04\b[\fc\x10SyncInvoice0{\x06:\x06ai\x060[\x06I\"\x06t\x06:\x06ET{\x06:\x06xi\x06{\x06:\x06ui\x06"`,
+  "1767225640-5-1": String.raw`"\x04\b[\fc\x10SyncInvoice[\ai\x06i\a{\x000000"`,
+  "1767225641-5-1": null,
+  "1767225642-5-1": null,
+  "1767225643-5-1": null,
+};
+
+/** Records of a fixture that cannot be read: listed as such, and only to be deleted. */
+export function unreadableIds(fixture: string): readonly string[] {
+  return unreadable[fixture] ?? [];
+}
+
+/** What a log must carry for a task that was replayed, as it stands in the file; null for one that cannot be. */
+export function replayedPayload({ name }: FixtureStore, task: ExpectedTask): string | null {
+  const payload = task.retry_payload ?? (name === "contexts" ? oddContexts[task.id] : undefined);
+  if (payload === undefined) throw new Error(`The fixture ${name} does not say what a log carries for ${task.id}.`);
+  return payload;
+}
+
 const copies: string[] = [];
 
 /** A copy of a fixture's storage directory to work on, until `removeCopies`. */

@@ -21,25 +21,12 @@ import {
   logLines,
   plainText,
   removeCopies,
+  replayedPayload,
+  unreadableIds,
   withoutAddresses,
   type ExpectedTask,
   type ExpectedText,
 } from "../support/fixtures";
-
-// What the fixtures' README says of them, beyond what their expected files hold.
-const unreadableIds: Readonly<Record<string, readonly string[]>> = {
-  "bad-payload": ["1767225638-1-1", "1767225639-1-1", "1767225640-1-1"],
-};
-/** What the log carries for those contexts that a worker can run; the others cannot be replayed. */
-const oddContexts: Readonly<Record<string, string | null>> = {
-  "1767225637-5-1": String.raw`"\x04\b[\tc\x10SyncInvoice[\x06i\x0600"`,
-  "1767225638-5-1": String.raw`"\x04\b[\vc\x10SyncInvoice[\x06i\a00I\"\x12req-id-string\x06:\x06ET0"`,
-  "1767225639-5-1": String.raw`"\x04\b[\fc\x10SyncInvoice0{\x06:\x06ai\x060[\x06I\"\x06t\x06:\x06ET{\x06:\x06xi\x06{\x06:\x06ui\x06"`,
-  "1767225640-5-1": String.raw`"\x04\b[\fc\x10SyncInvoice[\ai\x06i\a{\x000000"`,
-  "1767225641-5-1": null,
-  "1767225642-5-1": null,
-  "1767225643-5-1": null,
-};
 
 /**
  * What an argument is shown as. Objects with a dump of their own are shown by what they dumped, since only their class knows
@@ -65,10 +52,12 @@ describe("the command line, on the fixtures", function () {
 
   afterEach(removeCopies);
 
-  for (const { name, prefix, expected } of fixtureStores()) {
+  for (const fixture of fixtureStores()) {
+    const { name, prefix, expected } = fixture;
     describe(`on the fixture ${name} (${prefix})`, () => {
       const place = (storage: string): string[] => ["--storage", storage, "--prefix", prefix];
-      const unreadable = unreadableIds[name] ?? [];
+      const unreadable = unreadableIds(name);
+      const isReplayable = (task: ExpectedTask): boolean => replayedPayload(fixture, task) !== null;
 
       it("lists", async () => {
         const storage = copyStorage(name);
@@ -126,9 +115,8 @@ describe("the command line, on the fixtures", function () {
           for (const [field, text] of texts) {
             if (text !== undefined) assert.equal(shown[field], rubyText(task, field, text), `${field} of ${task.id}`);
           }
-          const isDecodable = oddContexts[task.id] !== null || name !== "contexts";
-          assert.equal("context_error" in shown, !isDecodable, task.id);
-          if (!isDecodable) assert.equal(shown["args"], null);
+          assert.equal("context_error" in shown, !isReplayable(task), task.id);
+          if (!isReplayable(task)) assert.equal(shown["args"], null);
         }
         for (const id of unreadable) {
           const result = await deadTasks(["show", id, ...place(storage)]);
@@ -139,7 +127,7 @@ describe("the command line, on the fixtures", function () {
       it("retries, byte for byte", async () => {
         const storage = copyStorage(name);
         const before = readFileSync(dataFile(storage, prefix));
-        const refused = name === "contexts" ? expected.filter(({ id }) => oddContexts[id] === null) : [];
+        const refused = expected.filter((task) => !isReplayable(task));
         const fails = refused.length + unreadable.length > 0;
         const result = await json<RetryJson>(["retry", "--all", ...place(storage)], fails ? 1 : 0);
         const retriedIds = expected.filter((task) => !refused.includes(task)).map(({ id }) => id);
@@ -162,8 +150,8 @@ describe("the command line, on the fixtures", function () {
         }
         for (const [index, { id, new_id: newId }] of result.retried.entries()) {
           assert.match(newId, /^\d+-\d+-\d+$/);
-          const payload = expected.find((task) => task.id === id)?.retry_payload ?? oddContexts[id];
-          const entry = `add:${newId}:0:${payload ?? "?"}`;
+          const task = expected.find((one) => one.id === id)!;
+          const entry = `add:${newId}:0:${replayedPayload(fixture, task) ?? "?"}`;
           assert.equal(lines[index], `${crc32(entry).toString(16).padStart(8, "0")}:${entry}`, id);
         }
         assert.equal(new Set(result.retried.map((task) => task.new_id)).size, retriedIds.length);

@@ -1,0 +1,81 @@
+import assert from "node:assert/strict";
+import { appendFileSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { monitorEventLoopDelay } from "node:perf_hooks";
+import { commands } from "vscode";
+import type { StoreModel } from "../../src/stores/storeModel";
+import { dataFile } from "../support/fixtures";
+import { bigDataFile, bigStoreId, copyFixture, newTask, taskLine } from "../support/stores";
+import { deadTasks, eventually, nodesOf, openStores, recordNodes, setStores, useDialogs } from "./window";
+
+const count = 3_000;
+const page = 200;
+
+describe("a store of three thousand tasks", function () {
+  this.timeout(40_000);
+  useDialogs();
+  let parent: string;
+  let file: string;
+  let store: StoreModel;
+  let blocked: number;
+
+  before(async () => {
+    parent = mkdtempSync(join(tmpdir(), "dead-tasks-"));
+    const storage = copyFixture(parent, "empty");
+    file = dataFile(storage);
+    writeFileSync(file, bigDataFile(count));
+    await deadTasks();
+    const delays = monitorEventLoopDelay({ resolution: 5 });
+    delays.enable();
+    store = (await openStores({ path: storage, name: "big" }))[0]!;
+    await eventually(() => {
+      assert.equal(store.taskCount, count);
+    }, 20_000);
+    await nodesOf(store);
+    delays.disable();
+    blocked = delays.max / 1e6;
+  });
+
+  after(async () => {
+    await setStores(undefined);
+    rmSync(parent, { recursive: true, force: true });
+  });
+
+  it("is opened without standing in anyone's way", () => {
+    // Ordinarily some 20 ms; on a machine that is busy with other things a multiple.
+    assert.ok(blocked < 200, `the extension host stood still for ${blocked.toFixed(0)} ms`);
+  });
+
+  it("is counted whole on the badge and shown a page at a time", async () => {
+    const { view, registry } = await deadTasks();
+    assert.equal(
+      view.view.badge!.value,
+      registry.stores.reduce((sum, one) => sum + one.taskCount, 0),
+    );
+    for (let shown = page; shown <= 3 * page; shown += page) {
+      const nodes = await nodesOf(store);
+      assert.equal(nodes.length, shown + 1);
+      assert.deepEqual(
+        (await recordNodes(store)).map((node) => node.kind === "task" && node.task.id)[shown - 1],
+        bigStoreId(count - shown),
+      );
+      const more = nodes.at(-1)!;
+      assert.ok(more.kind === "more" && more.remaining === count - shown);
+      const item = view.tree.getTreeItem(more);
+      assert.equal(item.label, "Show 200 More…");
+      assert.equal(item.description, `of ${(count - shown).toLocaleString("en-US")}`);
+      await commands.executeCommand(item.command!.command, ...(item.command!.arguments as unknown[]));
+    }
+  });
+
+  it("takes in a new task by reading only that", async () => {
+    const started = performance.now();
+    appendFileSync(file, taskLine(newTask("1767229999-1-1")));
+    await eventually(async () => {
+      assert.equal(store.newestFirst()[0]!.id, "1767229999-1-1");
+      assert.equal((await recordNodes(store))[0]!.store, store);
+    }, 1_000);
+    assert.ok(performance.now() - started < 1_000);
+  });
+});
