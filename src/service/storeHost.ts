@@ -16,6 +16,7 @@ import type { Damage, Problem, StoreTarget, StoreUpdate, TaskSummary } from "./p
 // Milliseconds. The watcher is the quick way; the poll finds what it misses (another machine's or container's writes).
 const pollInterval = 800;
 const settleTime = 30;
+const retryInterval = 5_000;
 const batchSize = 500;
 const progressInterval = 100;
 const longestMessage = 500;
@@ -32,7 +33,8 @@ export class StoreHost {
   readonly #turns = new OperationQueue();
   #waiting: Promise<void> | null = null;
   #verifying = false;
-  #failed = false;
+  /** Milliseconds since the Unix epoch; null where the last read went well. */
+  #failedAt: number | null = null;
   #seen = "";
   #progress = { bytesRead: 0, bytesTotal: 0 };
   #disposed = false;
@@ -71,7 +73,7 @@ export class StoreHost {
     if (this.#verifying) return;
     this.#verifying = true;
     try {
-      while (!this.index.isVerified && !this.#failed && !this.#disposed) {
+      while (!this.index.isVerified && this.#failedAt === null && !this.#disposed) {
         await this.#turns.run("", () => this.#read("ready", (listener) => this.index.verifyNext(listener)));
       }
     } finally {
@@ -111,11 +113,11 @@ export class StoreHost {
         },
       });
       flush();
-      this.#failed = false;
+      this.#failedAt = null;
       if (phase === "indexing" || this.index.isVerified) this.#tellStatus("ready", null);
     } catch (error) {
       flush();
-      this.#failed = true;
+      this.#failedAt = Date.now();
       this.#tellStatus("failed", problemOf(error));
     }
   }
@@ -144,10 +146,11 @@ export class StoreHost {
     if (!this.#disposed) this.#tell(update);
   }
 
-  /** Refreshes where the file, or what may be done with it, is not as it was last seen. */
+  /** Refreshes where the file, or what may be done with it, is not as it was last seen, and now and then after a failure. */
   #look(): void {
     this.#watch();
-    if (this.#fingerprint() !== this.#seen) this.#refreshSoon();
+    const isOverdue = this.#failedAt !== null && Date.now() - this.#failedAt > retryInterval;
+    if (isOverdue || this.#fingerprint() !== this.#seen) this.#refreshSoon();
   }
 
   #refreshSoon(): void {

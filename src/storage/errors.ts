@@ -52,8 +52,12 @@ export function reasonOf(error: unknown): string {
   return "syscall" in error ? error.message.replace(/, \w+( '.*')*$/s, "") : error.message;
 }
 
-/** Any error as a StorageError; those that are one pass unchanged. `doing` completes "Could not …". */
-export function asStorageError(error: unknown, doing: string): StorageError {
-  if (error instanceof StorageError) return error;
+/**
+ * A failure of the operating system as a StorageError; `doing` completes "Could not …". Anything else passes unchanged: a
+ * StorageError says all there is, and a defect of ours must not look like a full disk.
+ */
+export function asStorageError(error: unknown, doing: string): unknown {
+  const isSystemError = error instanceof Error && "code" in error && /^E[A-Z]/.test(String(error.code));
+  if (!isSystemError) return error;
   return new StorageError("io", `Could not ${doing}: ${reasonOf(error)}.`, { cause: error });
 }
