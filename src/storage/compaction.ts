@@ -4,7 +4,7 @@ import { statIfPresent } from "./fileSystem";
 import { parseDeadTaskLine } from "./frames";
 import { endOfLastLine, readLines, type Line } from "./lines";
 import type { LongLockGuard } from "./longLock";
-import { idFromBytes, stagingName, type StoreNames } from "./naming";
+import { stagingName, type StoreNames } from "./naming";
 import type { ShortLock } from "./shortLock";
 import { openSnapshot, throwIfCancelled, visitLines, type Snapshot } from "./snapshot";
 import { StagingFile } from "./stagingFile";
@@ -129,8 +129,7 @@ class SurvivorCopy {
   take({ bytes }: Line): void {
     const frame = parseDeadTaskLine(bytes);
     if (frame === null) return;
-    const id = idFromBytes(frame.id);
-    if (this.#ids.has(id)) this.found.add(id);
+    if (this.#ids.has(frame.id)) this.found.add(frame.id);
     else this.staging.appendLine(bytes);
   }
 

@@ -1,4 +1,5 @@
 import { crc32 } from "node:zlib";
+import { idFromBytes } from "./naming";
 
 /**
  * A line of a store or a log: `{crc}:{operation}:…\n`. The checksum is zlib's CRC-32 of every byte after the first colon,
@@ -32,11 +33,12 @@ export function frameLine(payload: Uint8Array): Buffer {
   return Buffer.concat([Buffer.from(`${crc}:`, "latin1"), payload, Buffer.of(newline)]);
 }
 
-/** The parts of a dead-task line, `{crc}:dead_task:{id}:{dumped}`; views, not copies. */
+/** What a dead-task line, `{crc}:dead_task:{id}:{dumped}`, consists of. */
 export interface DeadTaskFrame {
   readonly checksum: number;
-  readonly id: Buffer;
-  readonly dumped: Buffer;
+  readonly id: string;
+  /** Where the dumped record begins in the line; it goes on to its end. A place and not a view: a store has many lines. */
+  readonly dumpedAt: number;
 }
 
 const payloadStart = crcDigits + 1;
@@ -52,7 +54,7 @@ export function parseDeadTaskLine(line: Buffer): DeadTaskFrame | null {
   }
   const idEnd = line.indexOf(colon, idStart);
   if (idEnd <= idStart) return null;
-  return { checksum, id: line.subarray(idStart, idEnd), dumped: line.subarray(idEnd + 1) };
+  return { checksum, id: idFromBytes(line, idStart, idEnd), dumpedAt: idEnd + 1 };
 }
 
 export function deadTaskLine(id: string, dumped: Uint8Array): Buffer {
@@ -61,15 +63,15 @@ export function deadTaskLine(id: string, dumped: Uint8Array): Buffer {
 
 /** A line of a log of pending tasks: an `add` with its time and context, or a `rem`. */
 export type LogFrame =
-  | { readonly operation: "add"; readonly id: Buffer; readonly publishAt: number | null; readonly dumped: Buffer }
-  | { readonly operation: "rem"; readonly id: Buffer };
+  | { readonly operation: "add"; readonly id: string; readonly publishAt: number | null; readonly dumped: Buffer }
+  | { readonly operation: "rem"; readonly id: string };
 
 /** A line as a log frame; null for anything that Rage would skip or fail on. */
 export function parseLogLine(line: Buffer): LogFrame | null {
   if (checksumOf(line) === null) return null;
   const operation = line.toString("latin1", payloadStart, payloadStart + 4);
   const logIdStart = payloadStart + operation.length;
-  if (operation === "rem:") return { operation: "rem", id: line.subarray(logIdStart) };
+  if (operation === "rem:") return { operation: "rem", id: idFromBytes(line, logIdStart) };
   if (operation !== "add:") return null;
   const idEnd = line.indexOf(colon, logIdStart);
   const timeEnd = idEnd < 0 ? -1 : line.indexOf(colon, idEnd + 1);
@@ -78,7 +80,7 @@ export function parseLogLine(line: Buffer): LogFrame | null {
   if (!/^\d{1,15}$/.test(time)) return null;
   return {
     operation: "add",
-    id: line.subarray(logIdStart, idEnd),
+    id: idFromBytes(line, logIdStart, idEnd),
     publishAt: time === "0" ? null : Number(time),
     dumped: line.subarray(timeEnd + 1),
   };

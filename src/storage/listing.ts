@@ -10,7 +10,7 @@ import {
 } from "./backend";
 import { StorageError, asStorageError } from "./errors";
 import type { FileSystem } from "./fileSystem";
-import { parseDeadTaskLine, type DeadTaskFrame } from "./frames";
+import { parseDeadTaskLine } from "./frames";
 import { readRange } from "./lines";
 import { decodeRecord } from "./record";
 import { RecordIndex } from "./recordIndex";
@@ -54,7 +54,7 @@ class SnapshotListing implements Listing {
 
   fronts(order: ListOrder): AsyncIterableIterator<TaskFront> {
     return this.#each(order, (id, position) => {
-      const { dumped } = frameAt(this.#fileSystem, this.#snapshot, id, position);
+      const dumped = dumpedAt(this.#fileSystem, this.#snapshot, id, position);
       const { offset, length } = position;
       return { id, offset, length, ...(this.#reader.front(dumped) ?? decodeRecord(dumped)) };
     });
@@ -102,17 +102,14 @@ class SnapshotListing implements Listing {
 /** Decodes the record at a known position of a snapshot. */
 export function readTask(fileSystem: FileSystem, snapshot: Snapshot, id: string, position: LinePosition): DeadTask {
   const { offset, length } = position;
-  return { kind: "task", id, offset, length, ...decodeRecord(frameAt(fileSystem, snapshot, id, position).dumped) };
+  return { kind: "task", id, offset, length, ...decodeRecord(dumpedAt(fileSystem, snapshot, id, position)) };
 }
 
-function frameAt(
-  fileSystem: FileSystem,
-  snapshot: Snapshot,
-  id: string,
-  { offset, length }: LinePosition,
-): DeadTaskFrame {
-  const frame = parseDeadTaskLine(readRange(fileSystem, snapshot.descriptor, offset, length - 1));
-  if (frame !== null) return frame;
+/** The dumped record on the line at a known position. */
+function dumpedAt(fileSystem: FileSystem, snapshot: Snapshot, id: string, { offset, length }: LinePosition): Buffer {
+  const line = readRange(fileSystem, snapshot.descriptor, offset, length - 1);
+  const frame = parseDeadTaskLine(line);
+  if (frame !== null) return line.subarray(frame.dumpedAt);
   throw new StorageError(
     "io",
     `The line of task ${id} at byte ${offset} changed while it was read; refresh and try again.`,

@@ -1,7 +1,6 @@
 import type { Damage, LinePosition, UnreadableTask } from "./backend";
 import { parseDeadTaskLine } from "./frames";
 import type { Line } from "./lines";
-import { idFromBytes } from "./naming";
 import { UnreadableRecordError, decodeRecord } from "./record";
 import { RecordReader, type RecordFront } from "./recordReader";
 
@@ -67,24 +66,22 @@ export class RecordIndex {
       this.#damagedBytes += line.bytes.length + 1;
       return null;
     }
-    const id = idFromBytes(frame.id);
+    const { id, checksum, dumpedAt } = frame;
     if (this.#only?.has(id) === false) return null;
     const known = this.records.get(id);
-    const front = this.#read(frame.dumped, line.offset, depth);
-    const position = { offset: line.offset, length: line.bytes.length + 1, checksum: frame.checksum };
-    if (typeof front !== "string") {
-      this.#win(id, known, { ...position, unreadable: null });
-      return { id, front };
+    const front = this.#read(line, dumpedAt, depth);
+    const unreadable = typeof front === "string" ? front : null;
+    if (unreadable === null || known?.unreadable !== null) {
+      this.#win(id, known, { offset: line.offset, length: line.bytes.length + 1, checksum, unreadable });
     }
-    if (known?.unreadable !== null) this.#win(id, known, { ...position, unreadable: front });
-    return null;
+    return typeof front === "string" ? null : { id, front };
   }
 
   /** What the record shows, or why it cannot be read. */
-  #read(dumped: Buffer, offset: number, depth: "whole" | "front"): RecordFront | string {
+  #read({ bytes, offset }: Line, dumpedAt: number, depth: "whole" | "front"): RecordFront | string {
     const known = this.#knownUnreadable.get(offset);
     if (known !== undefined) return known;
-    return this.#reader[depth](dumped) ?? frontByDecoding(dumped);
+    return this.#reader[depth](bytes, dumpedAt) ?? frontByDecoding(bytes.subarray(dumpedAt));
   }
 
   #win(id: string, before: IndexedRecord | undefined, record: IndexedRecord): void {

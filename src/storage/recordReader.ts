@@ -1,3 +1,4 @@
+import { dumpString } from "../marshal";
 import type { DeadTaskRecord } from "./record";
 
 /** What a list shows of a record. Text that is not UTF-8 has U+FFFD in place of the bytes that are not. */
@@ -9,6 +10,7 @@ export type RecordFront = Pick<
 const quote = 0x22;
 const backslash = 0x5c;
 const hexMark = 0x78;
+const lastAscii = 0x7f;
 
 /** By letter after a backslash: the byte that it stands for; 0 where String#dump writes no such escape. */
 const escapedBytes = (() => {
@@ -30,140 +32,217 @@ const hexValues = (() => {
 
 // Marshal's type bytes, as marshal.c names them.
 const typeNil = 0x30;
-const typeFixnum = 0x69;
+const typeArray = 0x5b;
 const typeBignum = 0x6c;
-const typeInstanceVariables = 0x49;
-const typeString = 0x22;
+const typeFixnum = 0x69;
 const typeSymbol = 0x3a;
 const typeSymbolLink = 0x3b;
-const typeHash = 0x7b;
-const typeArray = 0x5b;
 const trueByte = 0x54;
 const falseByte = 0x46;
 
-/** How many keys a record of Rage has. */
-const fields = 9;
+/** A piece of a Marshal stream as String#dump writes it, without the quotes. */
+function asDumped(stream: string): Buffer {
+  return Buffer.from(dumpString(Buffer.from(stream, "latin1"))).subarray(1, -1);
+}
+
+function symbolAsDumped(name: string): Buffer {
+  return asDumped(`:${String.fromCharCode(name.length + 5)}${name}`);
+}
+
+/** A Hash of the nine keys that a record of Rage has. */
+const opening = asDumped("\x04\b{\x0e");
+const keys = {
+  id: symbolAsDumped("id"),
+  taskClass: symbolAsDumped("task_class"),
+  attempts: symbolAsDumped("attempts"),
+  enqueuedAt: symbolAsDumped("enqueued_at"),
+  failedAt: symbolAsDumped("failed_at"),
+  exceptionClass: symbolAsDumped("exception_class"),
+  exceptionMessage: symbolAsDumped("exception_message"),
+  backtrace: symbolAsDumped("backtrace"),
+  context: symbolAsDumped("context"),
+};
+/** A String with instance variables, and one without. */
+const encodedString = asDumped('I"');
+const binaryString = asDumped('"');
+
+const longestName = 200;
+const mostNames = 16;
 
 /** Thrown inside, never out: the record is not of the shape that Rage writes. */
 const unusual = new Error("unusual record");
 
 /**
- * Reads what a list shows of a record straight from its dumped text, without building a tree of it. It knows only the shape
- * that Rage writes and says null to anything else; the full decoder, `decodeRecord`, then decides. One reader serves any number
- * of records, one after the other.
+ * Reads what a list shows of a record straight from its dumped text: it builds no tree, and undumps nothing but the texts that
+ * it returns. It knows only the shape that Rage writes and says null to anything else; the full decoder, `decodeRecord`, then
+ * decides. One reader serves any number of records, one after the other.
  */
 export class RecordReader {
-  #bytes = Buffer.allocUnsafe(4096);
-  /** How many bytes of the stream have been undumped, and how many of those were read. */
-  #filled = 0;
+  #source: Buffer = Buffer.alloc(0);
   #at = 0;
-  #source: Buffer = this.#bytes;
-  #sourceAt = 0;
+  /** Where the closing quote stands. */
+  #end = 0;
   #symbols = 0;
+  #scratch = Buffer.allocUnsafe(1024);
+  /** Names met before, as they stand in the dumped text from the String's type on to its last byte. */
+  readonly #names: { readonly dumped: Buffer; readonly text: string }[] = [];
 
   /**
-   * Undumps and reads no further than the exception's message: backtrace and context are nine tenths of a record. So it vouches
-   * for the front alone; what follows may still turn out to be unreadable.
+   * `dumpedAt`: where the dumped record begins in the line, to whose end it goes. Reads no further than the exception's message: backtrace and context are nine tenths of a record. So it vouches for the
+   * front alone; what follows may still turn out to be unreadable.
    */
-  front(dumped: Buffer): RecordFront | null {
-    return this.#attempt(dumped, () => this.#front());
-  }
-
-  /** The same, and vouches for all of the record: `decodeRecord` would read it. */
-  whole(dumped: Buffer): RecordFront | null {
-    return this.#attempt(dumped, () => {
-      const front = this.#front();
-      this.#rest();
-      return front;
-    });
-  }
-
-  #attempt(dumped: Buffer, read: () => RecordFront): RecordFront | null {
-    if (dumped.length < 2 || dumped[0] !== quote || dumped[dumped.length - 1] !== quote) return null;
-    this.#source = dumped;
-    this.#sourceAt = 1;
-    this.#filled = 0;
-    this.#at = 0;
-    this.#symbols = 0;
+  front(line: Buffer, dumpedAt = 0): RecordFront | null {
+    if (!this.#begin(line, dumpedAt)) return null;
     try {
-      return read();
+      return this.#front();
     } catch (error) {
       if (error === unusual) return null;
       throw error;
     }
   }
 
+  /** The same, and vouches for all of the record: `decodeRecord` would read it. */
+  whole(line: Buffer, dumpedAt = 0): RecordFront | null {
+    if (!this.#begin(line, dumpedAt)) return null;
+    try {
+      const front = this.#front();
+      this.#rest();
+      return front;
+    } catch (error) {
+      if (error === unusual) return null;
+      throw error;
+    }
+  }
+
+  #begin(line: Buffer, dumpedAt: number): boolean {
+    this.#source = line;
+    this.#at = dumpedAt + 1;
+    this.#end = line.length - 1;
+    this.#symbols = 0;
+    return this.#end > dumpedAt && line[dumpedAt] === quote && line[this.#end] === quote;
+  }
+
   #front(): RecordFront {
-    this.#expect(4);
-    this.#expect(8);
-    this.#expect(typeHash);
-    if (this.#long() !== fields) throw unusual;
-    this.#key("id");
+    this.#expect(opening);
+    this.#key(keys.id);
     this.#skipString();
-    this.#key("task_class");
-    const taskClass = this.#string();
-    this.#key("attempts");
+    this.#key(keys.taskClass);
+    const taskClass = this.#name();
+    this.#key(keys.attempts);
     const attempts = this.#integer();
-    this.#key("enqueued_at");
+    this.#key(keys.enqueuedAt);
     const enqueuedAt = this.#integer();
-    this.#key("failed_at");
+    this.#key(keys.failedAt);
     const failedAt = this.#integer();
-    this.#key("exception_class");
-    const exceptionClass = this.#stringOrNil();
-    this.#key("exception_message");
+    this.#key(keys.exceptionClass);
+    const exceptionClass = this.#nameOrNil();
+    this.#key(keys.exceptionMessage);
     const exceptionMessage = this.#string();
     return { taskClass, attempts, enqueuedAt, failedAt, exceptionClass, exceptionMessage };
   }
 
   #rest(): void {
-    this.#key("backtrace");
-    this.#expect(typeArray);
+    this.#key(keys.backtrace);
+    if (this.#byte() !== typeArray) throw unusual;
     for (let lines = this.#length(); lines > 0; lines--) this.#skipString();
-    this.#key("context");
-    this.#expect(typeString);
+    this.#key(keys.context);
+    this.#expect(binaryString);
     this.#skip(this.#length());
-    // What is left is the closing quote alone.
-    if (this.#at !== this.#filled || this.#sourceAt !== this.#source.length - 1) throw unusual;
+    if (this.#at !== this.#end) throw unusual;
   }
 
-  #key(name: string): void {
-    this.#expect(typeSymbol);
-    const length = this.#length();
-    this.#need(length);
-    if (length !== name.length || this.#bytes.toString("latin1", this.#at, this.#at + length) !== name) throw unusual;
-    this.#at += length;
+  /** Passes over bytes that must stand here as String#dump writes them. */
+  #expect(dumped: Buffer): void {
+    if (!this.#stands(dumped)) throw unusual;
+    this.#at += dumped.length;
+  }
+
+  #stands(dumped: Buffer): boolean {
+    const source = this.#source;
+    const at = this.#at;
+    for (let index = 0; index < dumped.length; index++) {
+      if (source[at + index] !== dumped[index]) return false;
+    }
+    return true;
+  }
+
+  #key(symbol: Buffer): void {
+    this.#expect(symbol);
     this.#symbols += 1;
   }
 
-  #stringOrNil(): string | null {
-    this.#need(1);
-    if (this.#bytes[this.#at] !== typeNil) return this.#string();
+  #nameOrNil(): string | null {
+    if (this.#source[this.#at] !== typeNil) return this.#name();
     this.#at += 1;
     return null;
   }
 
-  /** A String with its encoding and nothing else. */
-  #string(): string {
-    this.#expect(typeInstanceVariables);
-    this.#expect(typeString);
-    const length = this.#length();
-    this.#need(length);
-    const text = this.#bytes.toString("utf8", this.#at, this.#at + length);
-    this.#at += length;
-    this.#encoding();
+  /** A String of which a store has few different ones: each is made once, so that a million tasks share it. */
+  #name(): string {
+    const start = this.#at;
+    const known = this.#names.find(({ dumped }) => this.#stands(dumped));
+    if (known !== undefined) {
+      this.#at += known.dumped.length;
+      this.#encoding();
+      return known.text;
+    }
+    this.#expect(encodedString);
+    this.#skip(this.#length());
+    const dumped = Buffer.from(this.#source.subarray(start, this.#at));
+    this.#at = start;
+    const text = this.#string();
+    if (dumped.length <= longestName) {
+      if (this.#names.length >= mostNames) this.#names.shift();
+      this.#names.push({ dumped, text });
+    }
     return text;
   }
 
+  /** A String with its encoding and nothing else. */
+  #string(): string {
+    this.#expect(encodedString);
+    const length = this.#length();
+    const start = this.#at;
+    this.#skip(length);
+    const end = this.#at;
+    this.#encoding();
+    // As many bytes as characters of the dumped text: none of them is escaped, and all are ASCII.
+    if (end - start === length) return this.#source.toString("latin1", start, end);
+    return this.#undumped(start, length);
+  }
+
+  #undumped(start: number, length: number): string {
+    if (length > this.#scratch.length) this.#scratch = Buffer.allocUnsafe(length * 2);
+    const after = this.#at;
+    this.#at = start;
+    for (let index = 0; index < length; index++) this.#scratch[index] = this.#byte();
+    this.#at = after;
+    return this.#scratch.toString("utf8", 0, length);
+  }
+
   #skipString(): void {
-    this.#expect(typeInstanceVariables);
-    this.#expect(typeString);
+    this.#expect(encodedString);
     this.#skip(this.#length());
     this.#encoding();
   }
 
+  /** Passes over bytes of the stream, every escape checked. */
   #skip(count: number): void {
-    this.#need(count);
-    this.#at += count;
+    const source = this.#source;
+    let at = this.#at;
+    for (let left = count; left > 0; left--) {
+      const byte = source[at] ?? 0;
+      if (byte === backslash) {
+        this.#at = at;
+        this.#escaped();
+        at = this.#at;
+      } else {
+        if (byte === quote || byte === 0 || byte > lastAscii) throw unusual;
+        at += 1;
+      }
+    }
+    this.#at = at;
+    if (at > this.#end) throw unusual;
   }
 
   #encoding(): void {
@@ -214,55 +293,30 @@ export class RecordReader {
     return value;
   }
 
-  #expect(byte: number): void {
-    if (this.#byte() !== byte) throw unusual;
-  }
-
+  /** One byte of the stream. */
   #byte(): number {
-    if (this.#at === this.#filled) this.#need(1);
-    return this.#bytes[this.#at++] ?? 0;
+    const byte = this.#source[this.#at] ?? 0;
+    if (byte === backslash) return this.#escaped();
+    if (byte === quote || byte === 0 || byte > lastAscii) throw unusual;
+    this.#at += 1;
+    return byte;
   }
 
-  /** Undumps until `count` more bytes can be read. */
-  #need(count: number): void {
-    const wanted = this.#at + count;
-    if (wanted <= this.#filled) return;
-    if (wanted > this.#bytes.length) {
-      const larger = Buffer.allocUnsafe(wanted * 2);
-      this.#bytes.copy(larger, 0, 0, this.#filled);
-      this.#bytes = larger;
-    }
-    // Some more than asked for: the next fields are wanted, too.
-    const until = Math.min(this.#bytes.length, Math.max(wanted, this.#filled + 256));
+  /** The byte that the escape at this place stands for. */
+  #escaped(): number {
     const source = this.#source;
-    const output = this.#bytes;
-    const last = source.length - 1;
-    let from = this.#sourceAt;
-    let to = this.#filled;
-    while (to < until && from < last) {
-      const byte = source[from] ?? 0;
-      if (byte === backslash) {
-        const letter = source[from + 1] ?? 0;
-        if (letter === hexMark) {
-          const high = hexValues[source[from + 2] ?? 0] ?? 255;
-          const low = hexValues[source[from + 3] ?? 0] ?? 255;
-          if (high > 15 || low > 15) throw unusual;
-          output[to++] = high * 16 + low;
-          from += 4;
-        } else {
-          const escaped = escapedBytes[letter] ?? 0;
-          if (escaped === 0) throw unusual;
-          output[to++] = escaped;
-          from += 2;
-        }
-      } else {
-        if (byte === quote || byte === 0 || byte > 0x7f) throw unusual;
-        output[to++] = byte;
-        from += 1;
-      }
+    const at = this.#at;
+    const letter = source[at + 1] ?? 0;
+    if (letter === hexMark) {
+      const high = hexValues[source[at + 2] ?? 0] ?? 255;
+      const low = hexValues[source[at + 3] ?? 0] ?? 255;
+      if (high > 15 || low > 15) throw unusual;
+      this.#at = at + 4;
+      return high * 16 + low;
     }
-    this.#sourceAt = from;
-    this.#filled = to;
-    if (wanted > to) throw unusual;
+    const byte = escapedBytes[letter] ?? 0;
+    if (byte === 0) throw unusual;
+    this.#at = at + 2;
+    return byte;
   }
 }

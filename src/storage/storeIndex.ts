@@ -119,8 +119,8 @@ export class StoreIndex {
     const until = verification.verifiedTo + verifiedAtOnce;
     for (const line of readLines(this.#fileSystem, snapshot.descriptor, verification.verifiedTo, indexed.end)) {
       const frame = parseDeadTaskLine(line.bytes);
-      if (frame !== null && reader.whole(frame.dumped) === null) {
-        const front = frontByDecoding(frame.dumped);
+      if (frame !== null && reader.whole(line.bytes, frame.dumpedAt) === null) {
+        const front = frontByDecoding(line.bytes.subarray(frame.dumpedAt));
         if (typeof front === "string") verification.unreadable.set(line.offset, front);
       }
       verification.verifiedTo = line.offset + line.bytes.length + 1;
