@@ -14,6 +14,7 @@ export const Command = {
   deleteAll: "deadTasks.deleteAll",
   showMore: "deadTasks.showMore",
   refresh: "deadTasks.refresh",
+  stopReading: "deadTasks.stopReading",
   showLog: "deadTasks.showLog",
   openSettings: "deadTasks.openSettings",
 } as const;
@@ -50,6 +51,7 @@ export const ItemKind = {
   otherVersion: "otherVersion",
   more: "more",
   notice: "notice",
+  reading: "reading",
   store: "store",
   storeReadOnly: "storeReadOnly",
   storeEmpty: "storeEmpty",

@@ -65,6 +65,10 @@ export function registerCommands(services: CommandServices): Disposable[] {
       await stores.look();
       await registry.refresh();
     },
+    [Command.stopReading]: async (item) => {
+      const reading = isTreeNode(item) && "store" in item ? [item.store] : registry.stores;
+      await registry.stopReading(reading);
+    },
     [Command.showLog]: () => {
       reporter.showLog();
     },
@@ -81,15 +85,18 @@ export function registerCommands(services: CommandServices): Disposable[] {
   );
 }
 
-/** The tasks that are known at this moment: what comes later is not part of "all". */
+/** The tasks that are shown at this moment, page by page: what comes later is not part of "all". */
 function allTasks(store: StoreModel): RecordReference[] {
   return store.newestFirst().map((task) => recordReference(store, task.id));
 }
 
 async function chooseStore(registry: StoreRegistry, item: unknown, prompt: string): Promise<StoreModel | undefined> {
   if (isTreeNode(item) && "store" in item) return item.store;
-  const stores = registry.stores.filter((store) => store.taskCount > 0);
-  if (stores.length === 0) void window.showInformationMessage("There are no dead tasks.");
+  const stores = registry.stores.filter((store) => store.wasReady && store.taskCount > 0);
+  if (stores.length === 0) {
+    const isReading = registry.stores.some((store) => !store.wasReady);
+    void window.showInformationMessage(isReading ? "The store is still being read." : "There are no dead tasks.");
+  }
   if (stores.length <= 1) return stores[0];
   const picks = stores.map((store) => ({
     label: store.name,

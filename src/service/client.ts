@@ -24,6 +24,7 @@ export function startStoreService(workerPath: string, log: Log): StoreService {
     open: request("open"),
     close: request("close"),
     refresh: request("refresh"),
+    stopReading: request("stopReading"),
     detail: request("detail"),
     retry: request("retry"),
     delete: request("delete"),

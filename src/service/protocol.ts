@@ -50,7 +50,8 @@ export interface Problem {
 }
 
 export interface StoreStatus {
-  readonly phase: "indexing" | "ready" | "failed";
+  /** `stopped`: a long read was stopped on request; only the newest tasks may be known. */
+  readonly phase: "indexing" | "ready" | "failed" | "stopped";
   /** Whether the data file exists. A store that has never had a dead task has none. */
   readonly exists: boolean;
   readonly bytesRead: number;
@@ -160,8 +161,10 @@ export interface StoreRequests {
   discover(folder: string): readonly DiscoveredStore[];
   open(target: StoreTarget): void;
   close(key: string): void;
-  /** Reads what changed now, without waiting for the watcher. */
+  /** Reads what changed now, without waiting for the watcher; goes on with a read that was stopped. */
   refresh(key: string): void;
+  /** Stops a read that is under way. The store is read no further until `refresh`. */
+  stopReading(key: string): void;
   detail(key: string, id: string, options: DetailOptions): RecordDetail;
   /** `publishAt`: Unix seconds, null for at once. */
   retry(key: string, ids: readonly string[], publishAt: number | null): RetryOutcome;

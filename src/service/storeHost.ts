@@ -2,6 +2,7 @@ import { watch, type FSWatcher } from "node:fs";
 import { dirname } from "node:path";
 import {
   DeadTaskStore,
+  StorageError,
   StoreIndex,
   networkFileSystem,
   otherVersions,
@@ -11,7 +12,7 @@ import {
 } from "../storage";
 import { OperationQueue } from "../storage/queue";
 import { problemOf } from "./problems";
-import type { Damage, Problem, StoreTarget, StoreUpdate, TaskSummary } from "./protocol";
+import type { Damage, Problem, StoreStatus, StoreTarget, StoreUpdate, TaskSummary } from "./protocol";
 
 // Milliseconds. The watcher is the quick way; the poll finds what it misses (another machine's or container's writes).
 const pollInterval = 800;
@@ -37,6 +38,8 @@ export class StoreHost {
   #failedAt: number | null = null;
   #seen = "";
   #progress = { bytesRead: 0, bytesTotal: 0 };
+  #stopping: AbortController | null = null;
+  #isStopped = false;
   #disposed = false;
 
   constructor(target: StoreTarget, environment: StorageEnvironment, tell: (update: StoreUpdate) => void) {
@@ -55,14 +58,33 @@ export class StoreHost {
     // One that waits for its turn will see all that this caller means; one that is under way may have passed it by.
     this.#waiting ??= this.#turns.run("", async () => {
       this.#waiting = null;
-      await this.#read("indexing", (listener) => this.index.refresh(listener));
+      this.#stopping = new AbortController();
+      const { signal } = this.#stopping;
+      await this.#read("indexing", (listener) => this.index.refresh(listener, signal));
     });
     await this.#waiting;
     void this.#verify();
   }
 
+  /** The same after a change of these ids by ourselves; a read that was stopped stays so. */
+  async refreshAfterChange(ids: readonly string[]): Promise<void> {
+    if (!this.#isStopped) {
+      await this.refresh();
+      return;
+    }
+    const gone: string[] = [];
+    for (const id of ids) if ((await this.store.find(id)) === null) gone.push(id);
+    if (gone.length > 0) this.#send({ type: "gone", ids: gone });
+  }
+
+  /** Stops a read that is under way; nothing more is read until `refresh` is asked for. */
+  stopReading(): void {
+    this.#stopping?.abort();
+  }
+
   dispose(): void {
     this.#disposed = true;
+    this.#stopping?.abort();
     clearInterval(this.#poll);
     if (this.#settling !== null) clearTimeout(this.#settling);
     this.#watcher?.close();
@@ -73,7 +95,7 @@ export class StoreHost {
     if (this.#verifying) return;
     this.#verifying = true;
     try {
-      while (!this.index.isVerified && this.#failedAt === null && !this.#disposed) {
+      while (!this.index.isVerified && this.#failedAt === null && !this.#isStopped && !this.#disposed) {
         await this.#turns.run("", () => this.#read("ready", (listener) => this.index.verifyNext(listener)));
       }
     } finally {
@@ -114,15 +136,18 @@ export class StoreHost {
       });
       flush();
       this.#failedAt = null;
+      this.#isStopped = false;
       if (phase === "indexing" || this.index.isVerified) this.#tellStatus("ready", null);
     } catch (error) {
       flush();
-      this.#failedAt = Date.now();
-      this.#tellStatus("failed", problemOf(error));
+      this.#isStopped = error instanceof StorageError && error.code === "cancelled";
+      this.#failedAt = this.#isStopped ? null : Date.now();
+      if (this.#isStopped) this.#tellStatus("stopped", null);
+      else this.#tellStatus("failed", problemOf(error));
     }
   }
 
-  #tellStatus(phase: "indexing" | "ready" | "failed", problem: Problem | null): void {
+  #tellStatus(phase: StoreStatus["phase"], problem: Problem | null): void {
     const { fileSystem } = this.#environment;
     const { names } = this.store;
     this.#send({
@@ -149,6 +174,7 @@ export class StoreHost {
   /** Refreshes where the file, or what may be done with it, is not as it was last seen, and now and then after a failure. */
   #look(): void {
     this.#watch();
+    if (this.#isStopped) return;
     const isOverdue = this.#failedAt !== null && Date.now() - this.#failedAt > retryInterval;
     if (isOverdue || this.#fingerprint() !== this.#seen) this.#refreshSoon();
   }
@@ -165,7 +191,7 @@ export class StoreHost {
     if (this.#watcher !== null) return;
     try {
       this.#watcher = watch(this.store.names.directory, { persistent: false }, () => {
-        if (this.#fingerprint() !== this.#seen) this.#refreshSoon();
+        this.#look();
       });
     } catch {
       // No such directory yet, or no watches left on this machine: the poll goes on, and tries again.

@@ -66,6 +66,11 @@ class StoreWorker implements Answers {
     await this.#hosts.get(key)?.refresh();
   }
 
+  stopReading(key: string): Promise<void> {
+    this.#hosts.get(key)?.stopReading();
+    return Promise.resolve();
+  }
+
   async detail(key: string, id: string, options: DetailOptions): Promise<RecordDetail> {
     const found = await this.#backend(key).find(id);
     if (found === null) return { kind: "gone", id };
@@ -77,7 +82,7 @@ class StoreWorker implements Answers {
     try {
       return await this.#backend(key).replay(ids, publishAt);
     } finally {
-      await this.refresh(key);
+      await this.#hosts.get(key)?.refreshAfterChange(ids);
     }
   }
 
@@ -86,7 +91,7 @@ class StoreWorker implements Answers {
       const { removed, missing } = await this.#backend(key).remove(ids);
       return { deleted: removed, missing, failed: [] };
     } finally {
-      await this.refresh(key);
+      await this.#hosts.get(key)?.refreshAfterChange(ids);
     }
   }
 

@@ -36,6 +36,16 @@ const newestBytes = 1 << 20;
 // What one call of `verifyNext` reads at most, give or take a line.
 const verifiedAtOnce = 4 << 20;
 
+/** One pass over new lines. */
+interface Reading {
+  readonly index: RecordIndex;
+  readonly snapshot: Snapshot;
+  readonly start: number;
+  readonly depth: "whole" | "front";
+  readonly listener: IndexListener;
+  readonly signal: AbortSignal | undefined;
+}
+
 /** How far the records of a file have been read to their ends, and which could not be. */
 interface Verification {
   verifiedTo: number;
@@ -132,16 +142,19 @@ export class StoreIndex {
     );
   }
 
-  /** Brings the index up to date. Throws StorageErrors; what was known before stays known then. */
-  async refresh(listener: IndexListener): Promise<void> {
+  /**
+   * Brings the index up to date. Throws StorageErrors; what was known before stays known then. An abort of `signal` stops it
+   * with the code `cancelled`.
+   */
+  async refresh(listener: IndexListener, signal?: AbortSignal): Promise<void> {
     try {
-      await this.#refresh(listener);
+      await this.#refresh(listener, signal);
     } catch (error) {
       throw asStorageError(error, `read ${this.#store.names.dataFile}`);
     }
   }
 
-  async #refresh(listener: IndexListener): Promise<void> {
+  async #refresh(listener: IndexListener, signal: AbortSignal | undefined): Promise<void> {
     const snapshot = await this.#store.openSnapshot();
     this.#exists = snapshot !== null;
     if (snapshot === null) {
@@ -155,8 +168,8 @@ export class StoreIndex {
     }
     try {
       const start = this.#continuesFrom(snapshot);
-      if (start === null) await this.#readAnew(snapshot, listener);
-      else await this.#readOn(snapshot, start, listener);
+      if (start === null) await this.#readAnew(snapshot, listener, signal);
+      else await this.#readOn(snapshot, start, listener, signal);
       this.#tornTailBytes = snapshot.stat.size - snapshot.end;
     } catch (error) {
       // Half of the new lines may have been taken: the next refresh starts from the beginning.
@@ -182,32 +195,39 @@ export class StoreIndex {
   }
 
   /** The new lines of the file that is indexed: few, so they are read to their ends at once. */
-  async #readOn(snapshot: Snapshot, start: number, listener: IndexListener): Promise<void> {
+  async #readOn(
+    snapshot: Snapshot,
+    start: number,
+    listener: IndexListener,
+    signal: AbortSignal | undefined,
+  ): Promise<void> {
     const wasVerified = this.isVerified;
-    await this.#visit(this.#index, snapshot, start, "whole", listener, (id, front) => {
+    const reading: Reading = { index: this.#index, snapshot, start, depth: "whole", listener, signal };
+    await this.#visit(reading, (id, front) => {
       listener.task(id, front);
     });
     if (wasVerified && this.#verification !== null) this.#verification.verifiedTo = snapshot.end;
   }
 
-  async #readAnew(snapshot: Snapshot, listener: IndexListener): Promise<void> {
+  async #readAnew(snapshot: Snapshot, listener: IndexListener, signal: AbortSignal | undefined): Promise<void> {
     const before = this.#index.records;
     // Kept only when verifying found something: another file starts anew, even one with the number of the old one's inode.
     const known = this.#indexed === null ? this.#verification : null;
     const depth = snapshot.end > longRead ? "front" : "whole";
     this.#verification = known ?? { verifiedTo: depth === "whole" ? snapshot.end : 0, unreadable: new Map() };
     const index = new RecordIndex({ knownUnreadable: this.#verification.unreadable });
+    const reading: Reading = { index, snapshot, start: 0, depth, listener, signal };
     if (before.size === 0) {
       this.#index = index;
       if (depth === "front") listener.newest(this.#newest(snapshot));
-      await this.#visit(index, snapshot, 0, depth, listener, (id, front) => {
+      await this.#visit(reading, (id, front) => {
         listener.task(id, front);
       });
       return;
     }
     // Told at the end: until then a line can still be superseded, and what did not change must not flicker.
     const changed = new Map<string, RecordFront>();
-    await this.#visit(index, snapshot, 0, depth, listener, (id, front) => {
+    await this.#visit(reading, (id, front) => {
       changed.delete(id);
       if (before.get(id)?.checksum !== index.records.get(id)?.checksum) changed.set(id, front);
     });
@@ -237,11 +257,7 @@ export class StoreIndex {
   }
 
   async #visit(
-    index: RecordIndex,
-    snapshot: Snapshot,
-    start: number,
-    depth: "whole" | "front",
-    listener: IndexListener,
+    { index, snapshot, start, depth, listener, signal }: Reading,
     won: (id: string, front: RecordFront) => void,
   ): Promise<void> {
     let lastLine = this.#indexed?.end === start ? this.#indexed.lastLine : null;
@@ -255,7 +271,7 @@ export class StoreIndex {
     const onPause = (position: number): void => {
       listener.progress(position, snapshot.end);
     };
-    await visitLines(this.#fileSystem, snapshot, start, take, { onPause });
+    await visitLines(this.#fileSystem, snapshot, start, take, { onPause, signal });
     this.#indexed = { identity: snapshot.stat.identity, end: snapshot.end, lastLine };
   }
 }

@@ -96,11 +96,12 @@ export class StoreModel {
         break;
       case "gone":
         for (const id of update.ids) this.#tasks.delete(id);
+        if (this.#early.length > 0) this.#early = this.#early.filter((task) => !update.ids.includes(task.id));
         this.#newestFirst = null;
         break;
       case "status":
         this.#status = update.status;
-        if (update.status.phase !== "indexing") {
+        if (update.status.phase === "ready" || update.status.phase === "failed") {
           this.#wasReady = true;
           this.#early = [];
         }

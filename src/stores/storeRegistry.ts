@@ -68,6 +68,11 @@ export class StoreRegistry implements Disposable {
     await Promise.all(this.stores.map((store) => this.#service.refresh(store.key)));
   }
 
+  async stopReading(stores: readonly StoreModel[]): Promise<void> {
+    const reading = stores.filter((store) => store.status.phase === "indexing");
+    await Promise.all(reading.map((store) => this.#service.stopReading(store.key)));
+  }
+
   async #open(store: StoreModel): Promise<void> {
     try {
       await this.#service.open(store.description.target);

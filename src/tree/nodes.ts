@@ -14,6 +14,7 @@ export type TreeNode =
   | { readonly kind: "damage"; readonly store: StoreModel }
   | { readonly kind: "otherVersion"; readonly store: StoreModel; readonly file: string }
   | { readonly kind: "reading"; readonly store: StoreModel }
+  | { readonly kind: "stopped"; readonly store: StoreModel }
   | { readonly kind: "failure"; readonly store: StoreModel; readonly message: string }
   | { readonly kind: "guess"; readonly store: StoreModel; readonly message: string }
   | { readonly kind: "settingProblem"; readonly message: string };
@@ -30,6 +31,7 @@ const nodeKinds: ReadonlySet<unknown> = new Set<TreeNode["kind"]>([
   "damage",
   "otherVersion",
   "reading",
+  "stopped",
   "failure",
   "guess",
   "settingProblem",
@@ -56,6 +58,7 @@ export function nodeId(node: TreeNode): string {
     case "unreadableGroup":
     case "damage":
     case "reading":
+    case "stopped":
     case "failure":
     case "guess":
       return `${node.kind} ${node.store.key}`;
@@ -107,7 +110,7 @@ export function storeChildren(store: StoreModel, shown: number): TreeNode[] {
   if (!store.wasReady) {
     // The first page of what is coming: showing tasks as they are read, oldest first, would move items under the mouse.
     const early = store.early.slice(0, shown).map((task): TreeNode => ({ kind: "task", store, task }));
-    return [...nodes, ...early, { kind: "reading", store }];
+    return [...nodes, ...early, { kind: status.phase === "stopped" ? "stopped" : "reading", store }];
   }
   const tasks = store.newestFirst();
   for (const task of tasks.slice(0, shown)) nodes.push({ kind: "task", store, task });

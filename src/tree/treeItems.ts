@@ -81,7 +81,15 @@ function bareItem(node: TreeNode, now: number): TreeItem {
       const item = new TreeItem("Reading the store…");
       item.description = readingProgress(node.store);
       item.iconPath = new ThemeIcon("loading~spin");
+      item.contextValue = ItemKind.reading;
+      return item;
+    }
+    case "stopped": {
+      const item = new TreeItem("Reading Stopped: Read On");
+      item.description = readingProgress(node.store);
+      item.iconPath = new ThemeIcon("debug-continue");
       item.contextValue = ItemKind.notice;
+      item.command = { command: Command.refresh, title: "Read On" };
       return item;
     }
     case "failure":
@@ -111,9 +119,10 @@ function storeItem(store: StoreModel): TreeItem {
   item.iconPath = new ThemeIcon("archive");
   if (isNil) item.description = "keeps no tasks";
   else if (store.status.phase === "failed") item.description = "cannot be read";
+  else if (store.status.phase === "stopped") item.description = "reading stopped";
   else if (!store.wasReady) item.description = "reading…";
   else item.description = `${formatCount(store.taskCount)}${isReadOnly(store) ? " · read-only" : ""}`;
-  if (store.taskCount === 0) item.contextValue = ItemKind.storeEmpty;
+  if (!store.wasReady || store.taskCount === 0) item.contextValue = ItemKind.storeEmpty;
   else item.contextValue = isReadOnly(store) ? ItemKind.storeReadOnly : ItemKind.store;
   return item;
 }
@@ -165,6 +174,8 @@ export function tooltip(node: TreeNode, now: number): MarkdownString | undefined
         ["", node.message],
         ["", "Click to open the settings."],
       ]);
+    case "stopped":
+      return lines([["", "Only the newest tasks are listed. Click to read the rest of the store."]]);
     case "reading":
     case "more":
       return undefined;

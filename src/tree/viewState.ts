@@ -29,7 +29,9 @@ export function viewState(input: ViewInput): ViewState {
     situation: situation(input),
     message: message(input),
     badge: taskCount === 0 ? undefined : { value: taskCount, tooltip: counted(taskCount, "dead task") },
-    hasChangeableTasks: input.stores.some((store) => store.taskCount > 0 && store.status.readOnly === null),
+    hasChangeableTasks: input.stores.some(
+      (store) => store.wasReady && store.taskCount > 0 && store.status.readOnly === null,
+    ),
   };
 }
 

@@ -19,26 +19,24 @@ export function bigStoreId(number: number): string {
   return `${time}-4711-${Number(placeholder) + number}`;
 }
 
-/**
- * Writes a store of valid dead tasks of about 2.5 KB each, in Rage's format, oldest first, at some 300,000 a second: tasks
- * that share class, exception and time differ in digits alone, so each is a copy of one of a few templates.
- */
+/** The same for the task that died last. */
+export function newestBigStoreId(count: number): string {
+  return bigStoreId(count - 1);
+}
+
+/** A data file as `writeBigStore` writes it, as bytes. */
+export function bigDataFile(count: number): Buffer {
+  return Buffer.concat([...bigLines(count)]);
+}
+
+/** Writes a store of valid dead tasks of about 2.5 KB each, in Rage's format, oldest first, a hundred thousand in a second. */
 export function writeBigStore(directory: string, count: number, prefix = "deferred-"): void {
   mkdirSync(directory, { recursive: true });
   closeSync(openSync(join(directory, `${prefix}dead_tasks.lock`), "a"));
   const file = openSync(join(directory, `${prefix}dead_tasks-0`), "w");
-  const templates = new Map<number, Template>();
   let chunk: Buffer[] = [];
   let chunkSize = 0;
-  for (let number = 0; number < count; number++) {
-    if (number % tasksPerTime === 0) templates.clear();
-    const kind = number % (classes.length * exceptions.length);
-    let template = templates.get(kind);
-    if (template === undefined) {
-      template = new Template(kind, firstTime + Math.floor(number / tasksPerTime));
-      templates.set(kind, template);
-    }
-    const line = template.line(number);
+  for (const line of bigLines(count)) {
     chunk.push(line);
     chunkSize += line.length;
     if (chunkSize > chunkBytes) {
@@ -49,6 +47,21 @@ export function writeBigStore(directory: string, count: number, prefix = "deferr
   }
   writeSync(file, Buffer.concat(chunk));
   closeSync(file);
+}
+
+/** Tasks that share class, exception and time differ in digits alone, so each line is a copy of one of a few templates. */
+function* bigLines(count: number): Generator<Buffer> {
+  const templates = new Map<number, Template>();
+  for (let number = 0; number < count; number++) {
+    if (number % tasksPerTime === 0) templates.clear();
+    const kind = number % (classes.length * exceptions.length);
+    let template = templates.get(kind);
+    if (template === undefined) {
+      template = new Template(kind, firstTime + Math.floor(number / tasksPerTime));
+      templates.set(kind, template);
+    }
+    yield template.line(number);
+  }
 }
 
 class Template {

@@ -157,21 +157,3 @@ export function newTask(id: string, replaced: Partial<NewDeadTask> = {}): NewDea
 export function taskLine(task: NewDeadTask): Buffer {
   return deadTaskLine(task.id, dumpString(encodeRecord(task)));
 }
-
-/** A data file of `count` tasks of about 2.5 KB with ids `1767225637-1-{100000…}`, made quickly. */
-export function bigDataFile(count: number): Buffer {
-  const placeholder = "1767225637-1-000000";
-  const frame = "/app/app/services/mailer/deliver.rb:10:in `block (2 levels) in deliver_step'";
-  const template = newTask(placeholder, { backtrace: Array.from({ length: 20 }, (_, index) => `${frame} ${index}`) });
-  const dumped = Buffer.from(dumpString(encodeRecord(template))).toString("latin1");
-  return Buffer.concat(
-    Array.from({ length: count }, (_, index) => {
-      const id = bigStoreId(index);
-      return deadTaskLine(id, Buffer.from(dumped.replaceAll(placeholder, id), "latin1"));
-    }),
-  );
-}
-
-export function bigStoreId(index: number): string {
-  return `1767225637-1-${100_000 + index}`;
-}

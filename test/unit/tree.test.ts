@@ -97,6 +97,19 @@ describe("tree nodes", () => {
     assert.deepEqual(kinds(rootNodes(input([model]))), ["reading"]);
   });
 
+  it("shows the newest tasks of a store that is long in reading, and how to stop it or to read on", () => {
+    const model = new StoreModel(store("shop", 0).description);
+    model.apply({ type: "newest", tasks: [task(9), task(8)] });
+    model.apply({ type: "tasks", tasks: [task(1)] });
+    assert.deepEqual(rootNodes(input([model])).map(nodeId), ["task shop 17-1-9", "task shop 17-1-8", "reading shop"]);
+    assert.equal(model.task("17-1-9")?.id, "17-1-9");
+    model.apply({ type: "status", status: { ...model.status, phase: "stopped" } });
+    model.apply({ type: "gone", ids: ["17-1-9"] });
+    assert.deepEqual(rootNodes(input([model])).map(nodeId), ["task shop 17-1-8", "stopped shop"]);
+    model.apply({ type: "status", status: { ...model.status, phase: "ready" } });
+    assert.deepEqual(rootNodes(input([model])).map(nodeId), ["task shop 17-1-1"]);
+  });
+
   it("keeps the tasks in sight while a store is read again", () => {
     const model = store("shop", 1);
     model.apply({ type: "status", status: { ...model.status, phase: "indexing" } });

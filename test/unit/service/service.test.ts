@@ -11,15 +11,15 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
 import { writeMarshal } from "../../../src/marshal";
 import { startStoreService } from "../../../src/service/client";
 import type { DetailOptions, StoreStatus, StoreTarget, StoreUpdate, TaskSummary } from "../../../src/service/protocol";
 import type { StoreService } from "../../../src/service/storeService";
+import { bigDataFile, bigStoreId, newestBigStoreId, writeBigStore } from "../../support/bigStore";
 import { bundle, secondProcesses, taskMessage } from "../../support/processes";
 import { array, classNamed, hash, int, nil, str, sym, symbolHash } from "../../support/ruby";
 import {
-  bigDataFile,
-  bigStoreId,
   copyFixture,
   newTask,
   openStore,
@@ -427,6 +427,30 @@ describe("the storage worker and its client", function () {
     );
     const batches = view.updates.flatMap((update) => (update.type === "tasks" ? [update.tasks.length] : []));
     assert.ok(Math.max(...batches) <= 500 && batches.length >= 6, batches.join(", "));
+  });
+
+  it("shows the newest tasks of a big store at once, stops reading on request, and reads on later", async () => {
+    const path = join(folders.make(), "storage");
+    const count = 40_000;
+    writeBigStore(path, count);
+    const { service, view } = await open(path);
+    await view.until(({ updates }) => updates.some(({ type }) => type === "newest"));
+    await service.stopReading("store");
+    await view.until(({ status }) => status?.phase === "stopped");
+    const early = view.updates.find((update) => update.type === "newest")!;
+    assert.equal(early.tasks[0]?.id, newestBigStoreId(count));
+    assert.ok(view.tasks.size < count, "the read was stopped before its end");
+
+    // Stopped is stopped, whatever happens to the file; a change of our own is told all the same.
+    const newest = newestBigStoreId(count);
+    assert.deepEqual((await service.delete("store", [newest, "missing"])).deleted, [newest]);
+    await view.until(({ updates }) => updates.some((update) => update.type === "gone" && update.ids.includes(newest)));
+    await delay(1_000);
+    assert.equal(view.status?.phase, "stopped");
+
+    await service.refresh("store");
+    assert.equal((await view.ready()).taskCount, count - 1);
+    assert.equal(view.tasks.size, count - 1);
   });
 
   it("discovers the stores of a folder, whatever else is in it", async () => {

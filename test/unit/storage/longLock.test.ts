@@ -161,8 +161,8 @@ describe("the lock among our own processes", function () {
     await killed.exited;
     assert.equal(
       readdirSync(path).filter((name) => name.endsWith(".staging")).length,
-      1,
-      "it left a staging file behind",
+      2,
+      "it left a log and a journal in the making",
     );
     const started = Date.now();
     const heir = processes.ours(path);

@@ -12,16 +12,9 @@ import {
 import { join } from "node:path";
 import type { FileSystem } from "../../../src/storage";
 import { loadFlock, type Flock } from "../../../src/storage/flock";
+import { bigDataFile, bigStoreId } from "../../support/bigStore";
 import { intercepted, type FileCall } from "../../support/fileSystems";
-import {
-  bigDataFile,
-  bigStoreId,
-  newTask,
-  openStore,
-  referenceSurvivors,
-  taskLine,
-  temporaryFolders,
-} from "../../support/stores";
+import { newTask, openStore, referenceSurvivors, taskLine, temporaryFolders } from "../../support/stores";
 
 const dataName = "deferred-dead_tasks-0";
 
@@ -187,7 +180,7 @@ describe("removing dead tasks while others write", () => {
     const fileSystem = intercepted({
       after: (call) => {
         if (!["write", "fsync", "rename"].includes(call.name)) return;
-        const file = call.path.replace(/.*\.deferred-(log|compaction)-.*/, "$1").replace(path, "directory");
+        const file = call.path.replace(/.*\.deferred-(log|journal|compaction)-.*/, "$1").replace(path, "directory");
         const step = `${call.name} ${file}`;
         if (calls.at(-1) !== step) calls.push(step);
         if (step === "rename log") assert.ok(readFileSync(data).includes("dead_task:1-1-1:"), "it is still there");
@@ -196,7 +189,9 @@ describe("removing dead tasks while others write", () => {
     const store = await openStore(path, { fileSystem });
     assert.equal((await store.replay(["1-1-1"], null)).retried.length, 1);
     assert.deepEqual(calls, [
-      ...["write log", "fsync log", "rename log", "fsync directory"],
+      ...["write log", "fsync log", "write journal", "fsync journal", "fsync directory"],
+      ...["rename journal", "fsync directory"],
+      ...["rename log", "fsync directory"],
       ...["write compaction", "fsync compaction", "rename compaction", "fsync directory"],
     ]);
   });

@@ -14,16 +14,9 @@ import { dumpString } from "../../../src/marshal";
 import { StoreIndex, nodeFileSystem, type FileSystem } from "../../../src/storage";
 import { deadTaskLine } from "../../../src/storage/frames";
 import { encodeRecord } from "../../../src/storage/record";
+import { bigDataFile, bigStoreId } from "../../support/bigStore";
 import { intercepted, systemError } from "../../support/fileSystems";
-import {
-  bigDataFile,
-  bigStoreId,
-  fixtureCases,
-  newTask,
-  openStore,
-  taskLine,
-  temporaryFolders,
-} from "../../support/stores";
+import { fixtureCases, newTask, openStore, taskLine, temporaryFolders } from "../../support/stores";
 
 /** What a listener was told, and what it then knows. */
 class Told {
