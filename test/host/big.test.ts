@@ -5,8 +5,9 @@ import { join } from "node:path";
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { commands } from "vscode";
 import type { StoreModel } from "../../src/stores/storeModel";
+import { bigDataFile, bigStoreId } from "../support/bigStore";
 import { dataFile } from "../support/fixtures";
-import { bigDataFile, bigStoreId, copyFixture, newTask, taskLine } from "../support/stores";
+import { copyFixture, newTask, taskLine } from "../support/stores";
 import { deadTasks, eventually, nodesOf, openStores, recordNodes, setStores, useDialogs } from "./window";
 
 const count = 3_000;

@@ -2,8 +2,9 @@ import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { commands, window } from "vscode";
+import { bigDataFile, bigStoreId } from "../support/bigStore";
 import { dataFile, unreadableIds } from "../support/fixtures";
-import { bigDataFile, bigStoreId, copyFixture, referenceLines, temporaryFolders } from "../support/stores";
+import { copyFixture, referenceLines, temporaryFolders } from "../support/stores";
 import { eventually, nodesOf, openStores, recordId, recordNodes, setStores, useDialogs } from "./window";
 
 describe("the raw storage file", () => {
