@@ -78,9 +78,19 @@ export interface ReplayResult {
   readonly log: string | null;
 }
 
+/** A replay that was interrupted after the task had been enqueued; the dead task has been removed now. */
+export interface FinishedReplay {
+  readonly id: string;
+  readonly newId: string;
+  /** Bare name of the log; null where a worker has taken it since. */
+  readonly log: string | null;
+}
+
 export interface OperationOptions {
   /** Stops with a `cancelled` StorageError as long as nothing has been changed. */
   readonly signal?: AbortSignal;
+  /** Told what an earlier operation had left unfinished in this store and this one has finished before its own work. */
+  readonly onFinished?: (finished: readonly FinishedReplay[]) => void;
 }
 
 /** One store of dead tasks, whatever keeps it. Failures are StorageErrors. */
@@ -95,7 +105,8 @@ export interface DeadTaskBackend {
   remove(ids: Iterable<string>, options?: OperationOptions): Promise<RemovalResult>;
   /**
    * Enqueues durably, then removes. `publishAt`: whole Unix seconds, null for at once. Goes on past tasks that cannot be
-   * replayed and names them. One log and one removal for any number of tasks.
+   * replayed and names them. One log and one removal for any number of tasks. A task of which the replay had been interrupted
+   * after it was enqueued is not enqueued again: it is among `retried` with the id that it got then.
    */
   replay(ids: Iterable<string>, publishAt: number | null, options?: OperationOptions): Promise<ReplayResult>;
   pending(): Promise<PendingTasks>;

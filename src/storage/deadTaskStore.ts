@@ -4,6 +4,7 @@ import { dumpString } from "../marshal";
 import type {
   DeadTask,
   DeadTaskBackend,
+  FinishedReplay,
   Listing,
   OperationOptions,
   RemovalResult,
@@ -18,13 +19,14 @@ import { deadTaskLine } from "./frames";
 import { endOfLastLine } from "./lines";
 import { emptyListing, listSnapshot, readTask } from "./listing";
 import { LongLock, type LongLockGuard } from "./longLock";
-import { isStagingName, storeNames, type StoreNames } from "./naming";
+import { isJournalName, isStagingName, storeNames, type StoreNames } from "./naming";
 import { adoptOwnerOfNew } from "./ownership";
 import { readPendingTasks, type PendingTasks } from "./pendingTasks";
 import { OperationQueue } from "./queue";
 import { encodeRecord, type NewDeadTask } from "./record";
 import { RecordIndex } from "./recordIndex";
 import { enqueueReplays, leftBehind } from "./replay";
+import { finishInterruptedReplays } from "./replayJournal";
 import { ShortLock } from "./shortLock";
 import { openSnapshot, visitLines, type Snapshot } from "./snapshot";
 import { writeObstacle } from "./writeObstacle";
@@ -34,6 +36,12 @@ export interface StoreLocation {
   readonly path: string;
   readonly prefix: string;
 }
+
+/** `finished`: the replays that had been interrupted and are finished now, by the dead task's id. */
+type ChangeUnderLongLock<Result> = (
+  guard: LongLockGuard,
+  finished: ReadonlyMap<string, FinishedReplay>,
+) => Promise<Result>;
 
 // Shared by all stores of this process: two of them may be the same one.
 const queue = new OperationQueue();
@@ -99,41 +107,68 @@ export class DeadTaskStore implements DeadTaskBackend {
     });
   }
 
-  async remove(ids: Iterable<string>, { signal }: OperationOptions = {}): Promise<RemovalResult> {
+  async remove(ids: Iterable<string>, options: OperationOptions = {}): Promise<RemovalResult> {
     const requested = new Set(ids);
-    const removed = await this.#changeExisting(`delete from ${this.names.dataFile}`, requested, async (guard) =>
-      removeFromDataFile(this.#environment, this.names, this.#lock, requested, guard, signal),
-    );
+    const doing = `delete from ${this.names.dataFile}`;
+    const removed = await this.#changeExisting(doing, requested, options, async (guard, finished) => {
+      const { names } = this;
+      const found = await removeFromDataFile(this.#environment, names, this.#lock, requested, guard, options.signal);
+      return new Set([...found, ...finished.keys()]);
+    });
     return {
       removed: [...requested].filter((id) => removed?.has(id) === true),
       missing: [...requested].filter((id) => removed?.has(id) !== true),
     };
   }
 
-  async replay(
-    ids: Iterable<string>,
-    publishAt: number | null,
-    { signal }: OperationOptions = {},
-  ): Promise<ReplayResult> {
+  async replay(ids: Iterable<string>, publishAt: number | null, options: OperationOptions = {}): Promise<ReplayResult> {
     if (publishAt !== null && !(Number.isSafeInteger(publishAt) && publishAt >= 0)) {
       throw new StorageError("invalid", `The time of a retry must be whole Unix seconds, not ${publishAt}.`);
     }
     const requested = new Set(ids);
-    const result = await this.#changeExisting(`retry from ${this.names.dataFile}`, requested, async (guard) => {
-      const { names } = this;
-      const lock = this.#lock;
-      const enqueued = await enqueueReplays(this.#environment, names, lock, requested, publishAt, guard, signal);
-      if (enqueued.retried.length === 0) return enqueued;
-      const replayed = new Set(enqueued.retried.map(({ id }) => id));
-      try {
-        // Past the point of no return: what was enqueued is removed, cancelled or not.
-        await removeFromDataFile(this.#environment, names, lock, replayed, guard);
-      } catch (error) {
-        return leftBehind(enqueued, error);
-      }
-      return enqueued;
+    const doing = `retry from ${this.names.dataFile}`;
+    const result = await this.#changeExisting(doing, requested, options, async (guard, finished) => {
+      // What was enqueued before an interruption must not be enqueued a second time.
+      const already = [...requested].flatMap((id) => finished.get(id) ?? []);
+      const wanted = new Set([...requested].filter((id) => !finished.has(id)));
+      const result = await this.#replay(wanted, publishAt, guard, options.signal);
+      const retried = [...already.map(({ id, newId }) => ({ id, newId })), ...result.retried];
+      return { ...result, retried, log: result.log ?? already[0]?.log ?? null };
     });
     return result ?? { retried: [], missing: [...requested], failed: [], log: null };
+  }
+
+  async #replay(
+    ids: ReadonlySet<string>,
+    publishAt: number | null,
+    guard: LongLockGuard,
+    signal: AbortSignal | undefined,
+  ): Promise<ReplayResult> {
+    if (ids.size === 0) return { retried: [], missing: [], failed: [], log: null };
+    const { names } = this;
+    const lock = this.#lock;
+    const { result, journal } = await enqueueReplays(this.#environment, names, lock, ids, publishAt, guard, signal);
+    if (journal === null) return result;
+    const replayed = new Set(result.retried.map(({ id }) => id));
+    try {
+      // Past the point of no return: what was enqueued is removed, cancelled or not.
+      await removeFromDataFile(this.#environment, names, lock, replayed, guard);
+    } catch (error) {
+      return leftBehind(result, error);
+    }
+    journal.remove();
+    return result;
+  }
+
+  async finishInterrupted(): Promise<readonly FinishedReplay[]> {
+    const { directory, prefix } = this.names;
+    const isThere = (): boolean =>
+      namesIn(this.#environment.fileSystem, directory).some((name) => isJournalName(prefix, name));
+    const found = await this.#read(() => Promise.resolve(isThere()), directory);
+    if (!found) return [];
+    return await this.#changeUnderLongLock(`finish what was interrupted in ${directory}`, (_, finished) =>
+      Promise.resolve([...finished.values()]),
+    );
   }
 
   async pending(): Promise<PendingTasks> {
@@ -165,17 +200,27 @@ export class DeadTaskStore implements DeadTaskBackend {
     }
   }
 
-  /** Runs under the long lock; null, and nothing made, where no ids are asked for or there is no data file. */
+  /** Null, and nothing made, where no ids are asked for or there is no data file. */
   async #changeExisting<Result>(
     doing: string,
     ids: ReadonlySet<string>,
-    operation: (guard: LongLockGuard) => Promise<Result>,
+    { onFinished }: OperationOptions,
+    operation: ChangeUnderLongLock<Result>,
   ): Promise<Result | null> {
     if (ids.size === 0 || !this.#hasDataFile(doing)) return null;
+    return await this.#changeUnderLongLock(doing, async (guard, finished) => {
+      if (finished.size > 0) onFinished?.([...finished.values()]);
+      return await operation(guard, finished);
+    });
+  }
+
+  /** First does away with what a process that was killed, or failed, has left. */
+  async #changeUnderLongLock<Result>(doing: string, operation: ChangeUnderLongLock<Result>): Promise<Result> {
     return await this.#change(doing, () =>
       this.#longLock.run(async (guard) => {
-        this.#removeOrphans();
-        return await operation(guard);
+        const finished = await finishInterruptedReplays(this.#environment, this.names, this.#lock, guard);
+        this.#removeOrphans(guard);
+        return await operation(guard, finished);
       }),
     );
   }
@@ -189,12 +234,13 @@ export class DeadTaskStore implements DeadTaskBackend {
   }
 
   /** Staging files of a process that was killed: under the long lock nobody else can be writing one. */
-  #removeOrphans(): void {
+  #removeOrphans(guard: LongLockGuard): void {
     const { fileSystem } = this.#environment;
     const { directory, prefix } = this.names;
-    for (const name of namesIn(fileSystem, directory)) {
-      if (isStagingName(prefix, name)) unlinkIfPresent(fileSystem, resolve(directory, name));
-    }
+    const orphans = namesIn(fileSystem, directory).filter((name) => isStagingName(prefix, name));
+    // Asked after looking: what was there while the lock was ours is not another's work, however late we come to remove it.
+    if (orphans.length > 0) guard.check();
+    for (const name of orphans) unlinkIfPresent(fileSystem, resolve(directory, name));
   }
 
   /** Makes the storage directory and what is missing above it, each name durable. */

@@ -4,6 +4,7 @@ export type {
   DeadTask,
   DeadTaskBackend,
   FailedTask,
+  FinishedReplay,
   ListOrder,
   Listing,
   OperationOptions,

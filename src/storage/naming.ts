@@ -46,7 +46,12 @@ export function newLogName(prefix: string, now: number, processId: number, rando
 const stagingSuffix = ".staging";
 
 /** A name for a file in the making: the leading dot keeps it out of Rage's glob, the suffix lets us find orphans. */
-export function stagingName(prefix: string, purpose: "compaction" | "log", processId: number, random: number): string {
+export function stagingName(
+  prefix: string,
+  purpose: "compaction" | "log" | "journal",
+  processId: number,
+  random: number,
+): string {
   return `.${prefix}${purpose}-${processId}-${Math.floor(random * 0x100000000).toString(36)}${stagingSuffix}`;
 }
 
@@ -54,14 +59,26 @@ export function stagingName(prefix: string, purpose: "compaction" | "log", proce
 export function isStagingName(prefix: string, name: string): boolean {
   if (!name.startsWith(`.${prefix}`)) return false;
   // The whole name, since another store's prefix can begin with this one's and `log-`.
-  return /^(compaction|log)-\d+-[0-9a-z]+\.staging$/.test(name.slice(prefix.length + 1));
+  return /^(compaction|log|journal)-\d+-[0-9a-z]+\.staging$/.test(name.slice(prefix.length + 1));
+}
+
+/** A name for the journal of a replay: the leading dot keeps it, too, out of Rage's glob. */
+export function journalName(prefix: string, processId: number, random: number): string {
+  return `.${prefix}dead_tasks.replay-${processId}-${Math.floor(random * 0x100000000).toString(36)}`;
+}
+
+/** Whether a bare name is one of `journalName`'s. */
+export function isJournalName(prefix: string, name: string): boolean {
+  const start = `.${prefix}dead_tasks.replay-`;
+  return name.startsWith(start) && /^\d+-[0-9a-z]+$/.test(name.slice(start.length));
 }
 
 /** Task ids are bytes in the file and strings everywhere else; a byte that is not UTF-8 becomes a lone surrogate. */
-export function idFromBytes(bytes: Uint8Array): string {
-  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  const text = buffer.toString("utf8");
-  if (!text.includes("\uFFFD") || Buffer.from(text, "utf8").equals(buffer)) return text;
+export function idFromBytes(line: Buffer, start = 0, end = line.length): string {
+  const text = line.toString("utf8", start, end);
+  if (!text.includes("\uFFFD")) return text;
+  const buffer = line.subarray(start, end);
+  if (Buffer.from(text, "utf8").equals(buffer)) return text;
   // Every byte over 0x7F, so that two different ids never look the same.
   return Array.from(buffer, (byte) => String.fromCharCode(byte < 0x80 ? byte : 0xdc00 + byte)).join("");
 }

@@ -8,7 +8,7 @@ import { StorageError, asStorageError } from "./errors";
 import { hasCode, namesIn, statIfPresent, type FileStat, type FileSystem } from "./fileSystem";
 import { logAddLine, parseLogLine } from "./frames";
 import { endOfLastLine, readLines } from "./lines";
-import { idFromBytes, isLogName, newLogName, stagingName, type StoreNames } from "./naming";
+import { isLogName, newLogName, stagingName, type StoreNames } from "./naming";
 import { StagingFile } from "./stagingFile";
 
 /** A task that waits in a log. */
@@ -78,11 +78,11 @@ function collect(logLines: ReturnType<typeof readLines>, log: string, tornTailBy
       lines += 1;
       bytes += line.bytes.length + 1;
     } else if (frame.operation === "rem") {
-      added.delete(idFromBytes(frame.id));
+      added.delete(frame.id);
     } else {
       const { publishAt, dumped } = frame;
       const lineBytes = line.bytes.length + 1;
-      added.set(idFromBytes(frame.id), { publishAt, dumped: Buffer.from(dumped), lineBytes });
+      added.set(frame.id, { publishAt, dumped: Buffer.from(dumped), lineBytes });
     }
   }
   const tasks: PendingTask[] = [];
@@ -138,30 +138,47 @@ export class NewLog {
     return id;
   }
 
+  /** Its name until it is published. */
+  get stagingName(): string {
+    return this.#staging.name;
+  }
+
   /** Makes the content durable. */
   sync(): void {
     this.#staging.sync();
   }
 
-  /**
-   * Gives the log its name, durably; its content must have been synced. Where the name stands but could not be made durable, `problem` says
-   * why: a worker can have taken the log by then, so it is not taken back.
-   */
-  publish(): { readonly name: string; readonly problem: unknown } {
+  /** A name that no log has. */
+  freeName(): string {
     const { fileSystem, clock, random, processId } = this.#environment;
     for (;;) {
       const name = newLogName(this.#names.prefix, clock.now(), processId, random());
-      const path = join(this.#names.directory, name);
-      // A rename would replace a log of that name, and the tasks in it.
-      if (statIfPresent(fileSystem, path) !== null) continue;
-      try {
-        this.#staging.publish(path);
-        return { name, problem: null };
-      } catch (error) {
-        if (statIfPresent(fileSystem, path) === null) throw error;
-        return { name, problem: error };
-      }
+      // The rename would replace a log of that name, and the tasks in it.
+      if (statIfPresent(fileSystem, join(this.#names.directory, name)) === null) return name;
     }
+  }
+
+  /**
+   * Gives the log this name, durably; its content must have been synced. Returns null, or, where the name stands but could not
+   * be made durable, why: a worker can have taken the log by then, so it is not taken back.
+   */
+  publish(name: string): { readonly problem: unknown } | null {
+    try {
+      this.#staging.publish(join(this.#names.directory, name));
+      return null;
+    } catch (error) {
+      if (this.isStaged()) throw error;
+      return { problem: error };
+    }
+  }
+
+  /** Whether it is still unpublished, told by the staging name. */
+  isStaged(): boolean {
+    return this.#staging.isStaged();
+  }
+
+  close(): void {
+    this.#staging.close();
   }
 
   discard(): void {

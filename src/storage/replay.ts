@@ -8,12 +8,20 @@ import type { LongLockGuard } from "./longLock";
 import type { StoreNames } from "./naming";
 import { NewLog } from "./pendingTasks";
 import { RecordIndex } from "./recordIndex";
+import { ReplayJournal, type ReplayedTask } from "./replayJournal";
 import type { ShortLock } from "./shortLock";
 import { openSnapshot, throwIfCancelled, visitLines, type Snapshot } from "./snapshot";
 
+/** What `enqueueReplays` did. */
+export interface Enqueued {
+  readonly result: ReplayResult;
+  /** The journal of tasks that are enqueued and now to be removed; null where there are none. */
+  readonly journal: ReplayJournal | null;
+}
+
 /**
- * Writes one new log with a pending task for each of the ids that can be replayed, in natural order. The log is durable when
- * it returns; the dead tasks are still where they were.
+ * Writes one new log with a pending task for each of the ids that can be replayed, in natural order, and before it a journal of
+ * them. Both are durable when it returns; the dead tasks are still where they were.
  */
 export async function enqueueReplays(
   environment: StorageEnvironment,
@@ -23,32 +31,44 @@ export async function enqueueReplays(
   publishAt: number | null,
   guard: LongLockGuard,
   signal?: AbortSignal,
-): Promise<ReplayResult> {
+): Promise<Enqueued> {
   const { fileSystem } = environment;
   const snapshot = await openSnapshot(fileSystem, lock, names.dataFile, "changing");
-  if (snapshot === null) return { retried: [], missing: [...ids], failed: [], log: null };
+  if (snapshot === null) return nothing({ missing: [...ids] });
   try {
     const index = new RecordIndex({ only: ids });
     await visitLines(fileSystem, snapshot, 0, (line) => index.take(line), { signal, onPause: guard.check });
     throwIfCancelled(signal);
     const missing = [...ids].filter((id) => !index.records.has(id));
-    if (index.records.size === 0) return { retried: [], missing, failed: [], log: null };
+    if (index.records.size === 0) return nothing({ missing });
     guard.check();
     const log = new NewLog(environment, names, snapshot.stat);
+    let journal: ReplayJournal | null = null;
     try {
-      const { retried, failed } = await addReplays(environment, snapshot, index, publishAt, log, () => {
+      const { tasks, failed } = await addReplays(environment, snapshot, index, publishAt, log, () => {
         guard.check();
         throwIfCancelled(signal);
       });
-      if (retried.length === 0) return { retried, missing, failed, log: null };
+      if (tasks.length === 0) return nothing({ missing, failed });
       log.sync();
-      // Asked last, since syncing can take long.
+      // Asked after each sync, since that can take long.
       guard.check();
-      const { name, problem } = log.publish();
-      const enqueued = { retried, missing, failed, log: name };
-      return problem === null ? enqueued : leftBehind(enqueued, problem);
+      const name = log.freeName();
+      journal = new ReplayJournal(environment, names, snapshot.stat);
+      journal.write({ staging: log.stagingName, log: name, tasks });
+      guard.check();
+      journal.publish();
+      guard.check();
+      const failure = log.publish(name);
+      const retried = tasks.map(({ id, newId }) => ({ id, newId }));
+      const result = { retried, missing, failed, log: name };
+      if (failure !== null) return { result: leftBehind(result, failure.problem), journal: null };
+      return { result, journal };
     } finally {
-      log.discard();
+      log.close();
+      journal?.discard();
+      // What was published stays, and its journal, too.
+      if (log.isStaged() && (journal?.withdraw() ?? true)) log.discard();
     }
   } finally {
     fileSystem.close(snapshot.descriptor);
@@ -65,11 +85,11 @@ async function addReplays(
   publishAt: number | null,
   log: NewLog,
   onPause: () => void,
-): Promise<Pick<ReplayResult, "retried" | "failed">> {
-  const retried: { id: string; newId: string }[] = [];
+): Promise<{ readonly tasks: readonly ReplayedTask[]; readonly failed: readonly FailedTask[] }> {
+  const tasks: ReplayedTask[] = [];
   const failed: FailedTask[] = [];
   for (const [id, record] of index.records) {
-    if ((retried.length + failed.length + 1) % recordsBetweenPauses === 0) {
+    if ((tasks.length + failed.length + 1) % recordsBetweenPauses === 0) {
       await yieldToOthers();
       onPause();
     }
@@ -85,12 +105,19 @@ async function addReplays(
       failed.push({ id, error: error.message });
       continue;
     }
-    retried.push({ id, newId: log.add(publishAt, context) });
+    tasks.push({ id, checksum: record.checksum, newId: log.add(publishAt, context) });
   }
-  return { retried, failed };
+  return { tasks, failed };
 }
 
-/** The result where the log was written and what had to follow failed: every replayed task stands in both places. */
+function nothing({ missing, failed = [] }: Pick<ReplayResult, "missing"> & Partial<ReplayResult>): Enqueued {
+  return { result: { retried: [], missing, failed, log: null }, journal: null };
+}
+
+/**
+ * The result where the log was written and what had to follow failed: every replayed task stands in both places, until the
+ * next operation finds the journal.
+ */
 export function leftBehind(enqueued: ReplayResult, removalError: unknown): ReplayResult {
   // Only what happened: what a StorageError says to do next is for a removal that stands alone.
   const reason = removalError instanceof StorageError ? firstSentence(removalError.message) : reasonOf(removalError);
@@ -101,7 +128,7 @@ export function leftBehind(enqueued: ReplayResult, removalError: unknown): Repla
       ...enqueued.failed,
       ...enqueued.retried.map(({ id, newId }) => ({
         id,
-        error: `It was enqueued as ${newId} in ${enqueued.log ?? "a log"}, but could not be removed from the dead tasks (${reason}). Do not retry it again: delete it.`,
+        error: `It was enqueued as ${newId} in ${enqueued.log ?? "a log"}, but could not be removed from the dead tasks (${reason}). The next retry or deletion in this store makes up for that.`,
       })),
     ],
   };

@@ -1,6 +1,13 @@
 import { constants } from "node:fs";
 import { join } from "node:path";
-import { fsyncDirectory, unlinkIfPresent, writeFully, type FileStat, type FileSystem } from "./fileSystem";
+import {
+  fsyncDirectory,
+  statIfPresent,
+  unlinkIfPresent,
+  writeFully,
+  type FileStat,
+  type FileSystem,
+} from "./fileSystem";
 import { adoptOwner } from "./ownership";
 
 const bufferBytes = 1 << 20;
@@ -14,15 +21,18 @@ export class StagingFile {
   readonly #fileSystem: FileSystem;
   readonly #directory: string;
   readonly #path: string;
+  readonly name: string;
   readonly #descriptor: number;
   readonly #buffer = Buffer.allocUnsafe(bufferBytes);
   #filled = 0;
   #open = true;
+  #renamed = false;
 
   /** Creates the file with the owner of `like`, and with its mode where it is a replacement for that file; else 0644 before umask. */
   constructor(fileSystem: FileSystem, directory: string, name: string, like: FileStat, purpose: "new" | "replacement") {
     this.#fileSystem = fileSystem;
     this.#directory = directory;
+    this.name = name;
     this.#path = join(directory, name);
     const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL;
     this.#descriptor = fileSystem.open(this.#path, flags, 0o644);
@@ -58,27 +68,33 @@ export class StagingFile {
     this.#fileSystem.fsync(this.#descriptor);
   }
 
+  /** Whether the file still has its own name. */
+  isStaged(): boolean {
+    return !this.#renamed && statIfPresent(this.#fileSystem, this.#path) !== null;
+  }
+
   /** Takes the target's place. The content must have been synced; the name is durable when it returns. */
   publish(target: string): void {
-    this.#close();
+    this.close();
     this.#fileSystem.rename(this.#path, target);
+    this.#renamed = true;
     fsyncDirectory(this.#fileSystem, this.#directory);
+  }
+
+  close(): void {
+    if (!this.#open) return;
+    this.#open = false;
+    this.#fileSystem.close(this.#descriptor);
   }
 
   /** Removes the file where it still has its own name. */
   discard(): void {
-    this.#close();
-    unlinkIfPresent(this.#fileSystem, this.#path);
+    this.close();
+    if (!this.#renamed) unlinkIfPresent(this.#fileSystem, this.#path);
   }
 
   #flush(): void {
     writeFully(this.#fileSystem, this.#descriptor, this.#buffer.subarray(0, this.#filled));
     this.#filled = 0;
-  }
-
-  #close(): void {
-    if (!this.#open) return;
-    this.#open = false;
-    this.#fileSystem.close(this.#descriptor);
   }
 }
