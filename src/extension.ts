@@ -19,9 +19,12 @@ export interface Testing {
   readonly stores: WorkspaceStores;
   readonly view: TaskView;
   readonly pane: DetailPane;
+  /** Milliseconds that `activate` took. */
+  readonly activationTime: number;
 }
 
 export function activate(context: ExtensionContext): Testing {
+  const started = performance.now();
   const reporter = new Reporter();
   const workerPath = Uri.joinPath(context.extensionUri, "dist", "worker.js").fsPath;
   const service = startStoreService(workerPath, (level, text) => {
@@ -45,5 +48,5 @@ export function activate(context: ExtensionContext): Testing {
   );
   // Not awaited: activation must not wait for the disk.
   void stores.look();
-  return { context, service, registry, stores, view, pane };
+  return { context, service, registry, stores, view, pane, activationTime: performance.now() - started };
 }
