@@ -268,8 +268,10 @@ export class DeadTaskStore implements DeadTaskBackend {
     try {
       if (isNew) adoptOwnerOfNew(fileSystem, descriptor, fileSystem.stat(directory), dataFile);
       const { size } = fileSystem.fstat(descriptor);
-      // Whoever made an empty file may have died, or failed, before its name was durable.
-      if (size === 0) fsyncDirectory(fileSystem, directory);
+      // Whoever made the file, or put it in the place of another, may have died, or failed, before its name was durable.
+      fsyncDirectory(fileSystem, directory);
+      // The same goes for the directory itself, as long as nothing was ever stored in it.
+      if (size === 0) fsyncDirectory(fileSystem, dirname(directory));
       const end = endOfLastLine(fileSystem, descriptor, size);
       if (end < size) fileSystem.ftruncate(descriptor, end);
       try {
