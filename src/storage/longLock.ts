@@ -17,6 +17,20 @@ export interface LongLockGuard {
   readonly check: () => void;
 }
 
+/** A lock that was had, and what is known of it since. */
+interface Hold {
+  /**
+   * Of the lock's directory, opened as soon as it was made. The number of an inode that is gone is at once given to the next
+   * one: without this, a lock that another process made in the place of ours would look like ours.
+   */
+  descriptor: number;
+  /** Whether the directory is ours to remove. */
+  isOurs: boolean;
+  isCompromised: boolean;
+  isOver: boolean;
+  release: () => Promise<void>;
+}
+
 /**
  * The lock among our own processes: windows and command lines. It spans a whole retry or removal, so that two of them
  * cannot replay one task twice. Workers do not know it and never wait for it.
@@ -34,36 +48,36 @@ export class LongLock {
 
   /** Throws a `busy` StorageError when another process kept the lock for 15 seconds. */
   async run<Result>(operation: (guard: LongLockGuard) => Promise<Result>): Promise<Result> {
-    const state = { compromised: false };
-    const release = await this.#acquire(() => {
-      state.compromised = true;
-    });
-    let held: number | null = null;
+    const hold = await this.#acquire();
     try {
-      // Held open, since the number of an inode that is gone is at once given to the next one: without this, a lock that
-      // another process made in the place of ours would look like ours.
-      held = this.#openLock();
-      return await operation(this.#guard(held, state));
+      return await operation(this.#guard(hold));
     } finally {
-      // A lock that another process made in our lock's place is not ours to remove. One that we only gave up on (after a
-      // pause in which nobody took it) is: it would be kept fresh, and everyone else out, as long as this process lives.
-      const isOurs = held === null || this.#isInPlace(held);
-      if (held !== null) this.#fileSystem.close(held);
-      if (isOurs) await release().catch(ignoreLostLock);
+      await this.#letGo(hold);
     }
   }
 
-  #openLock(): number {
+  /**
+   * A lock that another process made in our lock's place is not ours to remove. One that we only gave up on (after a pause in
+   * which nobody took it) is. Fails never: the operation is over, and a lock that stays is stale in ten seconds.
+   */
+  async #letGo(hold: Hold): Promise<void> {
     try {
-      return this.#fileSystem.open(this.#path, constants.O_RDONLY);
-    } catch (error) {
-      if (hasCode(error, "ENOENT")) throw this.#lost();
-      throw error;
+      hold.isOurs = this.#isInPlace(hold);
+    } catch {
+      hold.isOurs = false;
     }
+    hold.isOver = true;
+    try {
+      this.#fileSystem.close(hold.descriptor);
+    } catch {
+      // Nothing was written through it.
+    }
+    // Always, since it ends the library's refreshing, which would keep everyone else out for as long as this process lives.
+    await hold.release().catch(() => undefined);
   }
 
-  #isInPlace(held: number): boolean {
-    return statIfPresent(this.#fileSystem, this.#path)?.identity === this.#fileSystem.fstat(held).identity;
+  #isInPlace({ descriptor }: Hold): boolean {
+    return statIfPresent(this.#fileSystem, this.#path)?.identity === this.#fileSystem.fstat(descriptor).identity;
   }
 
   #lost(): StorageError {
@@ -77,18 +91,18 @@ export class LongLock {
    * The library notices a lost lock only when its timer fires, which after a pause of the whole process (a laptop's sleep, a
    * stopped process) can be later than our next write. So every check also looks at the clock and at the lock itself.
    */
-  #guard(held: number, state: { compromised: boolean }): LongLockGuard {
+  #guard(hold: Hold): LongLockGuard {
     let lastChecked = this.#clock.now();
     return {
       check: () => {
         const now = this.#clock.now();
         const stat = statIfPresent(this.#fileSystem, this.#path);
         const ours =
-          stat?.identity === this.#fileSystem.fstat(held).identity &&
+          stat?.identity === this.#fileSystem.fstat(hold.descriptor).identity &&
           now - stat.mtimeMs < staleAfter &&
           Math.abs(now - lastChecked) < staleAfter;
-        if (state.compromised || !ours) {
-          state.compromised = true;
+        if (hold.isCompromised || !ours) {
+          hold.isCompromised = true;
           throw this.#lost();
         }
         lastChecked = now;
@@ -96,40 +110,60 @@ export class LongLock {
     };
   }
 
-  async #acquire(onCompromised: () => void): Promise<() => Promise<void>> {
+  async #acquire(): Promise<Hold> {
     for (let attempt = 1; ; attempt++) {
-      try {
-        // The library's own retries would wait for errors that no waiting mends, a missing permission for one.
-        return await lockfile.lock(this.#path, {
-          lockfilePath: this.#path,
-          realpath: false,
-          fs: callbackStyle(this.#fileSystem),
-          stale: staleAfter,
-          update: refreshEvery,
-          retries: 0,
-          onCompromised,
-        });
-      } catch (error) {
-        if (!hasCode(error, "ELOCKED")) throw error;
-        if (attempt === waitAttempts) {
-          throw new StorageError(
-            "busy",
-            `Another window or command line is changing this store (${this.#path} is held). Nothing was changed; try again when it is done.`,
-          );
-        }
-        await this.#clock.sleep(waitBetween);
+      const hold = await this.#tryToAcquire();
+      if (hold !== null) return hold;
+      if (attempt === waitAttempts) {
+        throw new StorageError(
+          "busy",
+          `Another window or command line is changing this store (${this.#path} is held). Nothing was changed; try again when it is done.`,
+        );
       }
+      await this.#clock.sleep(waitBetween);
     }
+  }
+
+  /** Null where another process has the lock. */
+  async #tryToAcquire(): Promise<Hold | null> {
+    const hold: Hold = {
+      descriptor: -1,
+      isOurs: true,
+      isOver: false,
+      isCompromised: false,
+      release: () => Promise.resolve(),
+    };
+    try {
+      // The library's own retries would wait for errors that no waiting mends, a missing permission for one.
+      hold.release = await lockfile.lock(this.#path, {
+        lockfilePath: this.#path,
+        realpath: false,
+        fs: callbackStyle(this.#fileSystem, hold),
+        stale: staleAfter,
+        update: refreshEvery,
+        retries: 0,
+        onCompromised: () => {
+          hold.isCompromised = true;
+        },
+      });
+    } catch (error) {
+      if (hold.descriptor >= 0) this.#fileSystem.close(hold.descriptor);
+      if (hasCode(error, "ELOCKED")) return null;
+      throw error;
+    }
+    // Two that find the same stale lock can remove one another's: only one of them finds its own in place now.
+    let isInPlace = false;
+    try {
+      isInPlace = this.#isInPlace(hold);
+    } finally {
+      if (!isInPlace) await this.#letGo(hold);
+    }
+    return isInPlace ? hold : null;
   }
 }
 
-/** Releasing a lock that vanished in the last moment: the operation itself is over and was checked before each write. */
-function ignoreLostLock(error: unknown): void {
-  if (!hasCode(error, "ENOTACQUIRED", "ERELEASED", "ENOENT")) throw error;
-}
-
 /** The few calls that proper-lockfile makes, in the callback style that it wants, through our own file system. */
-function callbackStyle(fileSystem: FileSystem): object {
+function callbackStyle(fileSystem: FileSystem, hold: Hold): object {
   type Callback = (error: unknown, value?: unknown) => void;
   const answering = (call: () => unknown, callback: Callback): void => {
     let value: unknown;
@@ -141,30 +175,51 @@ function callbackStyle(fileSystem: FileSystem): object {
     }
     setImmediate(callback, null, value);
   };
+  // A refresh that was under way when the lock was released has nobody to answer: the library would fall over a lock that
+  // it no longer knows, and take the process with it.
+  const whileHeld = (callback: Callback): Callback => {
+    return (error, value) => {
+      if (!hold.isOver) callback(error, value);
+    };
+  };
   // Rounded as Node rounds its own: the library compares the time with the one that it wrote, to the millisecond.
   const stat = (path: string): { mtime: Date } => ({ mtime: new Date(Math.round(fileSystem.stat(path).mtimeMs)) });
+  const removeOurs = (path: string): void => {
+    if (hold.isOurs) fileSystem.rmdir(path);
+  };
   return {
     mkdir: (path: string, callback: Callback) => {
       answering(() => {
         fileSystem.mkdir(path);
+        hold.descriptor = openMade(fileSystem, path);
       }, callback);
     },
     rmdir: (path: string, callback: Callback) => {
       answering(() => {
-        fileSystem.rmdir(path);
+        removeOurs(path);
       }, callback);
     },
     utimes: (path: string, atime: Date, mtime: Date, callback: Callback) => {
       answering(() => {
         fileSystem.utimes(path, atime, mtime);
-      }, callback);
+      }, whileHeld(callback));
     },
     stat: (path: string, callback: Callback) => {
-      answering(() => stat(path), callback);
+      answering(() => stat(path), whileHeld(callback));
     },
     // At the process's exit the library removes what it still holds.
-    rmdirSync: (path: string) => {
-      fileSystem.rmdir(path);
-    },
+    rmdirSync: removeOurs,
   };
+}
+
+/** Opens the lock's directory that was just made. */
+function openMade(fileSystem: FileSystem, path: string): number {
+  try {
+    return fileSystem.open(path, constants.O_RDONLY);
+  } catch (error) {
+    // Gone: another process took it for the stale one that it had seen in its place. It is the library's code for "held".
+    if (hasCode(error, "ENOENT")) throw Object.assign(new Error(`${path} was lost`), { code: "ELOCKED" });
+    fileSystem.rmdir(path);
+    throw error;
+  }
 }

@@ -95,7 +95,15 @@ export class ShortLock {
         flock.unlock(descriptor);
       }
     } finally {
+      this.#close(descriptor);
+    }
+  }
+
+  #close(descriptor: number): void {
+    try {
       this.#fileSystem.close(descriptor);
+    } catch {
+      // Nothing was written through it, and what was done under the lock is done.
     }
   }
 
