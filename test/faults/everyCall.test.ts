@@ -1,0 +1,186 @@
+import assert from "node:assert/strict";
+import { existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { StorageError } from "../../src/storage";
+import { FaultyDisk, readImage, writeImage, type DiskImage } from "../support/faultyDisk";
+import { FaultyFileSystem, ProcessEnded, type Fault } from "../support/faultyFileSystem";
+import { Inspection, freshStore, restartTime } from "../support/faultChecks";
+import {
+  afterInterruption,
+  bothDeeds,
+  dataName,
+  interruptedReplay,
+  interruptions,
+  noDeeds,
+  scenarios,
+  type Deeds,
+  type Scenario,
+} from "../support/faultScenarios";
+import type { FileCall } from "../support/fileSystems";
+
+const fullParts = [0, 0.03, 0.5, 0.999];
+const crashParts = [0, 0.03, 0.5, 0.999];
+
+/** Every way in which one call can go wrong. */
+function faultsAt(at: number, { name }: FileCall): Fault[] {
+  const codes = ["EIO", "EACCES", "ENOSPC"] as const;
+  const refused = codes.map((code): Fault => ({ kind: "refused", at, code }));
+  if (name === "read") return [...refused, { kind: "short", at, part: 0.5 }, { kind: "crash", at, part: 0 }];
+  if (name !== "write") return [...refused, { kind: "crash", at, part: 0 }];
+  return [
+    ...refused,
+    ...fullParts.map((part): Fault => ({ kind: "full", at, part })),
+    ...[0.03, 0.5].map((part): Fault => ({ kind: "short", at, part })),
+    ...crashParts.map((part): Fault => ({ kind: "crash", at, part })),
+  ];
+}
+
+/** What one run of a scenario left. */
+interface Run {
+  readonly disk: FaultyDisk;
+  readonly process: FaultyFileSystem;
+  /** Null where the operation was rejected. */
+  readonly outcome: Deeds | null;
+  readonly error: unknown;
+  /** What someone else did meanwhile; null where it did not come to that. */
+  readonly others: Deeds | null;
+}
+
+async function run(scenario: Scenario, root: string, fault: Fault | null): Promise<Run> {
+  writeImage(root, scenario.before);
+  const disk = new FaultyDisk(root);
+  const process = new FaultyFileSystem(disk, fault);
+  const { meanwhile } = scenario;
+  let others: Deeds | null = null;
+  process.onCall = (call) => {
+    if (meanwhile === undefined || others !== null || !meanwhile.when(call)) return;
+    others = meanwhile.deeds;
+    meanwhile.act(new FaultyFileSystem(disk), join(root, "storage", dataName));
+  };
+  const store = await freshStore(root, process.fileSystem, 4711);
+  let outcome: Deeds | null = null;
+  let error: unknown = null;
+  try {
+    outcome = await scenario.operation(store);
+  } catch (thrown) {
+    error = thrown;
+  }
+  return { disk, process, outcome, error, others };
+}
+
+function openDescriptors(): number {
+  return existsSync("/proc/self/fd") ? readdirSync("/proc/self/fd").length : 0;
+}
+
+// In memory where there is such a place: thousands of fsyncs of a real disk take minutes.
+const place = existsSync("/dev/shm") ? "/dev/shm" : tmpdir();
+
+describe("a store, when any one call of an operation goes wrong", function () {
+  this.timeout(120_000);
+  let folder: string;
+  const total = { points: 0, states: 0 };
+
+  before(() => {
+    folder = mkdtempSync(join(place, "dead-tasks-"));
+  });
+
+  beforeEach(restartTime);
+
+  after(() => {
+    rmSync(folder, { recursive: true, force: true });
+    // eslint-disable-next-line no-console -- the figures are part of the result
+    console.log(`    ${total.points} points of failure, ${total.states} different states after them`);
+  });
+
+  async function enumerate(scenario: Scenario): Promise<void> {
+    const root = join(folder, "store");
+    const inspection = new Inspection(folder);
+    const clean = await run(scenario, root, null);
+    assert.equal(clean.error, null);
+    assert.notEqual(clean.outcome, null);
+    assert.equal(clean.others !== null, scenario.meanwhile !== undefined, "someone else came in between");
+    await inspect(scenario, root, clean, inspection);
+    let points = 0;
+    for (const [at, call] of clean.process.calls.entries()) {
+      for (const fault of faultsAt(at, call)) {
+        points += 1;
+        const what = `${JSON.stringify(fault)} at ${call.name} ${call.path.replace(root, "")}`;
+        try {
+          const descriptors = openDescriptors();
+          const failed = await run(scenario, root, fault);
+          assert.ok(failed.process.met, "the fault was met");
+          if (fault.kind === "crash") failed.process.end();
+          assert.equal(openDescriptors(), descriptors, "no descriptor is left open");
+          await inspect(scenario, root, failed, inspection, fault);
+        } catch (error) {
+          if (error instanceof Error) error.message = `after ${what}: ${error.message}`;
+          throw error;
+        }
+      }
+    }
+    // eslint-disable-next-line no-console -- the figures are part of the result
+    console.log(`      ${clean.process.calls.length} calls, ${points} points, ${inspection.states} states`);
+    total.points += points;
+    total.states += inspection.states;
+  }
+
+  async function inspect(
+    scenario: Scenario,
+    root: string,
+    { disk, process, outcome, error, others }: Run,
+    inspection: Inspection,
+    fault: Fault | null = null,
+  ): Promise<void> {
+    const { before, asked, earlier = noDeeds, ran = [] } = scenario;
+    if (fault === null || fault.kind === "short") assert.equal(error, null, "nothing has gone wrong");
+    if (error !== null) assert.ok(error instanceof (fault?.kind === "crash" ? ProcessEnded : StorageError));
+    const expected = {
+      original: before.get(`storage/${dataName}`) ?? Buffer.alloc(0),
+      asked: bothDeeds(bothDeeds(earlier, asked), others ?? noDeeds),
+      acknowledged: bothDeeds(outcome ?? noDeeds, others ?? noDeeds),
+      ran,
+      settled: false,
+    };
+    assert.equal(process.open, 0);
+    const locks = [...readImage(root).keys()].filter((path) => path.endsWith(".busy"));
+    // One that could not be looked at, or not be removed, stays and is stale in ten seconds.
+    const isAboutTheLock = fault !== null && process.calls[fault.at]?.path.endsWith(".busy") === true;
+    if (fault?.kind !== "crash" && !isAboutTheLock) assert.deepEqual(locks, [], "the lock among our own is free");
+    await inspection.image(disk.image(), expected);
+    for (const image of disk.afterPowerLoss()) await inspection.image(image, expected);
+    await inspection.laterPowerLoss(disk, expected);
+  }
+
+  for (const scenario of scenarios) {
+    it(scenario.name, () => enumerate(scenario));
+  }
+
+  describe("of what an interrupted replay left", () => {
+    for (const [when, isThere] of Object.entries(interruptions)) {
+      for (const workerTookLog of when.startsWith("after") ? [false, true] : [false]) {
+        const name = `${when}${workerTookLog ? " and taken by a worker" : ""}`;
+        for (const index of [0, 1, 2]) {
+          it(`${["replay again", "remove another", "remove the same"][index]!} ${name}`, async () => {
+            const scenario = afterInterruption(name, await interrupted(isThere), workerTookLog)[index]!;
+            await enumerate(scenario);
+          });
+        }
+      }
+    }
+  });
+
+  async function interrupted(isThere: (call: FileCall) => boolean): Promise<DiskImage> {
+    const root = join(folder, "store");
+    const clean = await run(interruptedReplay, root, null);
+    const at = clean.process.calls.findIndex(isThere);
+    const { process, disk } = await run(interruptedReplay, root, { kind: "crash", at, part: 0 });
+    process.end();
+    const image = new Map([...disk.image()].filter(([path]) => !path.endsWith(".busy")));
+    assert.ok(
+      [...image.keys()].some((path) => path.includes(".replay-")),
+      "there is a journal",
+    );
+    return image;
+  }
+});

@@ -1,0 +1,259 @@
+import assert from "node:assert/strict";
+import { rmSync } from "node:fs";
+import { join } from "node:path";
+import {
+  DeadTaskStore,
+  storageEnvironment,
+  type FileSystem,
+  type PendingTask,
+  type StorageEnvironment,
+} from "../../src/storage";
+import { FaultyDisk, imageKey, letLocksGrowStale, readImage, writeImage, type DiskImage } from "./faultyDisk";
+import { FaultyFileSystem } from "./faultyFileSystem";
+import { bothDeeds, bystander, dataName, knownTask, noDeeds, type Deeds } from "./faultScenarios";
+import { referenceLines, taskLine, type ReferenceLine } from "./stores";
+
+/** What must hold in a directory, given what was asked for and what was acknowledged. */
+export interface Expectation {
+  /** The data file before the first operation. */
+  readonly original: Buffer;
+  readonly asked: Deeds;
+  readonly acknowledged: Deeds;
+  /** Tasks that a worker has taken from a log and run. */
+  readonly ran: readonly string[];
+  /** Whether whoever came last has done away with everything that was interrupted: no task stands in two places. */
+  readonly settled: boolean;
+}
+
+const lateTask = knownTask("4-1-1");
+
+/** A store as a fresh process opens it. Time stands still, and chance repeats itself, so that equal states are equal bytes. */
+export async function freshStore(root: string, fileSystem: FileSystem, process: number): Promise<DeadTaskStore> {
+  let draw = process;
+  const replaced: Partial<StorageEnvironment> = {
+    fileSystem,
+    clock: { now: () => startedAt, sleep: () => Promise.resolve() },
+    random: () => (draw = (draw * 16_807) % 2_147_483_647) / 2_147_483_647,
+    processId: process,
+  };
+  return new DeadTaskStore({ path: join(root, "storage"), prefix: "deferred-" }, await storageEnvironment(replaced));
+}
+
+let startedAt = Date.now();
+
+/** The time of a whole enumeration. Locks are compared with it, so it must not be long ago. */
+export function restartTime(): void {
+  startedAt = Date.now();
+}
+
+function idOf({ context }: PendingTask): string {
+  const [first] = context.args.type === "array" ? context.args.elements : [];
+  assert.ok(first?.type === "string", "a pending task whose context is not as it was");
+  return Buffer.from(first.bytes).toString("utf8");
+}
+
+function counted(values: readonly string[]): ReadonlyMap<string, number> {
+  const counts = new Map<string, number>();
+  for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1);
+  return counts;
+}
+
+/** Reads a directory without our own reader where it can, and asserts what may never be otherwise. Returns the pending tasks. */
+export async function assertNothingLost(root: string, expected: Expectation): Promise<readonly PendingTask[]> {
+  const { original, asked, acknowledged, ran, settled } = expected;
+  const image = readImage(root);
+  const data = image.get(`storage/${dataName}`) ?? Buffer.alloc(0);
+  const { lines } = referenceLines(data);
+  const before = referenceLines(original).lines;
+  assertNoneDamaged(lines, before, asked);
+
+  const dead = new Set(lines.flatMap(({ id }) => id ?? []));
+  const { tasks, damage } = await (
+    await freshStore(root, new FaultyFileSystem(new FaultyDisk(root)).fileSystem, 1)
+  ).pending();
+  assert.deepEqual(damage, { lines: 0, bytes: 0, tornTailBytes: 0 }, "the logs are whole");
+  const pending = counted([...tasks.map(idOf), ...ran]);
+
+  for (const { id } of acknowledged.added) {
+    if (![...asked.removed, ...asked.retried].includes(id)) assert.ok(dead.has(id), `acknowledged ${id} is there`);
+  }
+  for (const id of acknowledged.removed) assert.ok(!dead.has(id), `acknowledged as removed, ${id} does not come back`);
+  for (const id of acknowledged.retried) {
+    assert.ok(!dead.has(id), `acknowledged as retried, ${id} is no longer dead`);
+    assert.equal(pending.get(id), 1, `acknowledged as retried, ${id} is pending once`);
+  }
+  for (const { id } of before) {
+    if (id === null || asked.removed.includes(id)) continue;
+    if (!asked.retried.includes(id)) {
+      assert.ok(dead.has(id), `${id}, of which nothing was asked, is there`);
+      assert.equal(pending.get(id), undefined);
+    } else {
+      assert.ok(dead.has(id) || pending.has(id), `${id} is in neither place`);
+      if (settled) assert.ok(!(dead.has(id) && pending.has(id)), `${id} is in both places`);
+    }
+  }
+  for (const [id, count] of pending) {
+    assert.ok(asked.retried.includes(id), `${id} was never asked to be retried`);
+    assert.equal(count, 1, `${id} was replayed ${count} times`);
+  }
+  return tasks;
+}
+
+/** Every complete line is one that was there, or one that someone asked to add; those that were there are in their order. */
+function assertNoneDamaged(lines: readonly ReferenceLine[], before: readonly ReferenceLine[], asked: Deeds): void {
+  const addable = asked.added.map((task) => taskLine(task).toString("latin1"));
+  const originals = before.map(({ bytes }) => bytes.toString("latin1"));
+  let position = 0;
+  for (const { bytes } of lines) {
+    const text = bytes.toString("latin1");
+    const found = originals.indexOf(text, position);
+    if (found >= 0) position = found + 1;
+    else assert.ok(addable.includes(text), `a line that nobody wrote: ${text.slice(0, 90)}`);
+  }
+  const left = new Set(lines.map(({ bytes }) => bytes.toString("latin1")));
+  const touchable = new Set([...asked.removed, ...asked.retried]);
+  for (const { id, bytes } of before) {
+    if (id !== null && !touchable.has(id)) assert.ok(left.has(bytes.toString("latin1")), `a line of ${id} is gone`);
+  }
+}
+
+/** What a fresh process may do next; `again` repeats what was asked for. */
+const nextOperations = {
+  again: async (store: DeadTaskStore, { asked }: Expectation): Promise<Deeds> => {
+    for (const task of asked.added) await store.add(task);
+    const removed = asked.removed.length > 0 ? (await store.remove(asked.removed)).removed : [];
+    const retried = asked.retried.length > 0 ? (await store.replay(asked.retried, null)).retried : [];
+    return { added: asked.added, removed, retried: retried.map(({ id }) => id) };
+  },
+  add: async (store: DeadTaskStore): Promise<Deeds> => {
+    await store.add(lateTask);
+    return { ...noDeeds, added: [lateTask] };
+  },
+  remove: async (store: DeadTaskStore): Promise<Deeds> => ({
+    ...noDeeds,
+    removed: (await store.remove([bystander])).removed,
+  }),
+  replay: async (store: DeadTaskStore): Promise<Deeds> => ({
+    ...noDeeds,
+    retried: (await store.replay([bystander], null)).retried.map(({ id }) => id),
+  }),
+} as const;
+
+type NextOperation = keyof typeof nextOperations;
+
+const askedNext: Readonly<Record<NextOperation, (asked: Deeds) => Deeds>> = {
+  again: (asked) => asked,
+  add: () => ({ ...noDeeds, added: [lateTask] }),
+  remove: () => ({ ...noDeeds, removed: [bystander] }),
+  replay: () => ({ ...noDeeds, retried: [bystander] }),
+};
+
+function isStored(expected: Expectation, id: string): boolean {
+  return referenceLines(expected.original).lines.some((line) => line.id === id);
+}
+
+/** Runs one more operation in a fresh process; returns what must hold after it. */
+async function goOn(
+  store: DeadTaskStore,
+  name: NextOperation,
+  expected: Expectation,
+): Promise<{ readonly before: Expectation; readonly after: Expectation }> {
+  const asked = bothDeeds(expected.asked, askedNext[name](expected.asked));
+  const deeds = await nextOperations[name](store, expected);
+  if ((name === "remove" || name === "replay") && isStored(expected, bystander)) {
+    assert.equal(deeds.removed.length + deeds.retried.length, 1, `${name} works`);
+  }
+  const acknowledged = bothDeeds(expected.acknowledged, deeds);
+  const { removed, retried } = askedNext[name](expected.asked);
+  const changes = removed.length + retried.length > 0 && isStored(expected, bystander);
+  return {
+    before: { ...expected, asked },
+    after: { ...expected, asked, acknowledged, settled: expected.settled || changes },
+  };
+}
+
+/** Counts what was checked, and checks no state twice. */
+export class Inspection {
+  readonly #folder: string;
+  readonly #seen = new Set<string>();
+  states = 0;
+
+  /** `folder` is its own to fill. */
+  constructor(folder: string) {
+    this.#folder = folder;
+  }
+
+  #isNew(...parts: readonly string[]): boolean {
+    const key = parts.join();
+    if (this.#seen.has(key)) return false;
+    this.#seen.add(key);
+    this.states += 1;
+    return true;
+  }
+
+  /** A directory as the next process finds it: nothing is lost in it, reading changes nothing, and everything works. */
+  async image(image: DiskImage, expected: Expectation): Promise<void> {
+    if (!this.#isNew(imageKey(image), keyOf(expected))) return;
+    const root = join(this.#folder, "image");
+    writeImage(root, image);
+    const pending = await assertNothingLost(root, expected);
+    await assertReadable(root, image);
+    for (const name of Object.keys(nextOperations) as NextOperation[]) {
+      writeImage(root, image);
+      await this.#next(root, name, expected);
+    }
+    if (pending.length === 0) return;
+    // A worker starts, takes over all logs and runs what is in them, before anyone looks at the store again.
+    const taken = new Map([...image].filter(([path]) => !path.startsWith("storage/deferred-0-")));
+    writeImage(root, taken);
+    await this.#next(root, "again", { ...expected, ran: [...expected.ran, ...pending.map(idOf)] });
+  }
+
+  async #next(root: string, name: NextOperation, expected: Expectation): Promise<void> {
+    const process = new FaultyFileSystem(new FaultyDisk(root));
+    const { after } = await goOn(await freshStore(root, process.fileSystem, 2), name, expected);
+    await assertNothingLost(root, after);
+    assert.equal(process.open, 0, "no descriptor is left open");
+    const strange = [...readImage(root).keys()].filter((path) => path.startsWith("storage/."));
+    if (after.settled) assert.deepEqual(strange, [], `nothing is left over after ${name}`);
+  }
+
+  /** Power is lost only after a fresh process has done something more, without knowing what is not durable yet. */
+  async laterPowerLoss(disk: FaultyDisk, expected: Expectation): Promise<void> {
+    const fingerprint = disk.fingerprint();
+    for (const name of ["add", "remove", "replay"] as const) {
+      if (!this.#isNew(fingerprint, keyOf(expected), name)) continue;
+      const root = join(this.#folder, "later");
+      rmSync(root, { recursive: true, force: true });
+      const later = disk.cloneTo(root);
+      letLocksGrowStale(root);
+      const process = new FaultyFileSystem(later);
+      const { after } = await goOn(await freshStore(root, process.fileSystem, 3), name, expected);
+      const image = join(this.#folder, "image");
+      for (const left of later.afterPowerLoss()) {
+        if (!this.#isNew(imageKey(left), keyOf(after), "later")) continue;
+        writeImage(image, left);
+        // An interrupted replay of before may come back as it was, and is finished then.
+        await assertNothingLost(image, { ...after, settled: false });
+        await this.#next(image, "again", after);
+      }
+    }
+  }
+}
+
+function keyOf({ asked, acknowledged, ran, settled }: Expectation): string {
+  const names = ({ added, removed, retried }: Deeds): unknown => [added.map(({ id }) => id), removed, retried];
+  return JSON.stringify([names(asked), names(acknowledged), ran, settled]);
+}
+
+async function assertReadable(root: string, image: DiskImage): Promise<void> {
+  const process = new FaultyFileSystem(new FaultyDisk(root));
+  const store = await freshStore(root, process.fileSystem, 1);
+  const listing = await store.list();
+  for await (const { id } of listing.fronts("newest")) assert.ok(listing.ids.includes(id));
+  listing.close();
+  await store.find(bystander);
+  assert.equal(store.readOnlyReason(), null);
+  assert.equal(imageKey(readImage(root)), imageKey(image), "reading changes nothing");
+  assert.equal(process.open, 0, "no descriptor is left open");
+}

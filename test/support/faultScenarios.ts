@@ -1,0 +1,203 @@
+import { nodeFileSystem, type DeadTaskStore, type NewDeadTask } from "../../src/storage";
+import { writeMarshal } from "../../src/marshal";
+import { deadTaskLine, frameLine } from "../../src/storage/frames";
+import { array, classNamed, int, nil, str } from "./ruby";
+import type { DiskImage } from "./faultyDisk";
+import type { FaultyFileSystem } from "./faultyFileSystem";
+import type { FileCall } from "./fileSystems";
+import { newTask, referenceSurvivors, taskLine } from "./stores";
+
+export const dataName = "deferred-dead_tasks-0";
+const lockName = "deferred-dead_tasks.lock";
+
+/** What an operation was asked for, or what it said that it had done. */
+export interface Deeds {
+  readonly added: readonly NewDeadTask[];
+  readonly removed: readonly string[];
+  readonly retried: readonly string[];
+}
+
+export const noDeeds: Deeds = { added: [], removed: [], retried: [] };
+
+export function bothDeeds(left: Deeds, right: Deeds): Deeds {
+  return {
+    added: [...left.added, ...right.added],
+    removed: [...left.removed, ...right.removed],
+    retried: [...left.retried, ...right.retried],
+  };
+}
+
+/** What someone else does while an operation is under way: once, after the first call that `when` takes. */
+export interface Meanwhile {
+  readonly when: (call: FileCall) => boolean;
+  readonly act: (fileSystem: FaultyFileSystem, data: string) => void;
+  readonly deeds: Deeds;
+}
+
+/** One operation on one store. Paths of `before` are below a folder in which the store is at `storage`. */
+export interface Scenario {
+  readonly name: string;
+  readonly before: DiskImage;
+  readonly asked: Deeds;
+  /** Returns what it acknowledged. */
+  readonly operation: (store: DeadTaskStore) => Promise<Deeds>;
+  readonly meanwhile?: Meanwhile;
+  /** What earlier operations were asked for and did not acknowledge. */
+  readonly earlier?: Deeds;
+  /** Tasks that a worker has taken from a log and run. */
+  readonly ran?: readonly string[];
+}
+
+/** A task whose context carries its id, so that it is known wherever it stands. */
+export function knownTask(id: string): NewDeadTask {
+  const context = array(classNamed("SyncInvoice"), array(str(id)), nil(), int(3), nil(), nil(), nil());
+  return newTask(id, { context: writeMarshal(context) });
+}
+
+const ids = ["1-1-1", "1-1-2", "1-1-3", "1-1-4", "1-1-5"];
+/** One that no operation here touches. */
+export const bystander = "1-1-5";
+const plainLines = ids.map((id) => taskLine(knownTask(id)));
+const unretryable = "1-1-7";
+const unreadable = "1-1-8";
+const corrupt = Buffer.from("0badc0de:dead_task:1-1-1:corrupt\n");
+const torn = taskLine(knownTask("1-1-9")).subarray(0, 70);
+const messyLines = [
+  plainLines[0]!,
+  corrupt,
+  taskLine(knownTask("1-1-2")),
+  Buffer.from("\n"),
+  taskLine({ ...knownTask("1-1-1"), failedAt: 1767225999 }),
+  plainLines[2]!,
+  taskLine(newTask(unretryable, { context: Buffer.from("none") })),
+  deadTaskLine(unreadable, Buffer.from('"unreadable"')),
+  plainLines[3]!,
+  frameLine(Buffer.from("unknown:1-1-1:x")),
+  plainLines[4]!,
+  torn,
+];
+
+export function storeImage(lines: readonly Uint8Array[]): DiskImage {
+  return new Map([
+    ["storage", null],
+    [`storage/${dataName}`, Buffer.concat(lines)],
+    [`storage/${lockName}`, Buffer.alloc(0)],
+  ]);
+}
+
+const plain = storeImage(plainLines);
+const messy = storeImage(messyLines);
+
+function adding(id: string): Pick<Scenario, "asked" | "operation"> {
+  const asked = { ...noDeeds, added: [knownTask(id)] };
+  return {
+    asked,
+    operation: async (store) => {
+      for (const task of asked.added) await store.add(task);
+      return asked;
+    },
+  };
+}
+
+function removing(...removed: readonly string[]): Pick<Scenario, "asked" | "operation"> {
+  return {
+    asked: { ...noDeeds, removed },
+    operation: async (store) => ({ ...noDeeds, removed: (await store.remove(removed)).removed }),
+  };
+}
+
+function replaying(
+  requested: readonly string[],
+  publishAt: number | null = null,
+): Pick<Scenario, "asked" | "operation"> {
+  return {
+    asked: { ...noDeeds, retried: requested },
+    operation: async (store) => {
+      const { retried } = await store.replay(requested, publishAt);
+      return { ...noDeeds, retried: retried.map(({ id }) => id) };
+    },
+  };
+}
+
+/** When the copy of the survivors has been synced for the first time, which is without the lock. */
+function isCopied({ name, path }: FileCall): boolean {
+  return name === "fsync" && path.includes("compaction");
+}
+
+/** Another writer's durable append. */
+function appended(id: string): Meanwhile {
+  return {
+    when: isCopied,
+    act: ({ fileSystem }, data) => {
+      const descriptor = fileSystem.open(data, 0x401);
+      const line = taskLine(knownTask(id));
+      fileSystem.write(descriptor, line, 0, line.length);
+      fileSystem.fsync(descriptor);
+      fileSystem.close(descriptor);
+    },
+    deeds: { ...noDeeds, added: [knownTask(id)] },
+  };
+}
+
+/** Another writer's compaction, as Rage makes it. */
+function compacted(id: string): Meanwhile {
+  return {
+    when: isCopied,
+    act: ({ fileSystem }, data) => {
+      const kept = referenceSurvivors(nodeFileSystem.readFile(data), [id]);
+      const descriptor = fileSystem.open(`${data}.tmp`, 0x241, 0o644);
+      fileSystem.write(descriptor, kept, 0, kept.length);
+      fileSystem.fsync(descriptor);
+      fileSystem.close(descriptor);
+      fileSystem.rename(`${data}.tmp`, data);
+      const directory = fileSystem.open(data.slice(0, data.lastIndexOf("/")), 0);
+      fileSystem.fsync(directory);
+      fileSystem.close(directory);
+    },
+    deeds: { ...noDeeds, removed: [id] },
+  };
+}
+
+export const scenarios: readonly Scenario[] = [
+  { name: "create a store and its directory", before: new Map(), ...adding("2-1-1") },
+  { name: "create a store in its directory", before: new Map([["storage", null]]), ...adding("2-1-1") },
+  { name: "add", before: plain, ...adding("2-1-1") },
+  { name: "add after a torn tail", before: messy, ...adding("2-1-1") },
+  { name: "remove one", before: plain, ...removing("1-1-2") },
+  { name: "remove many among damage", before: messy, ...removing("1-1-1", "1-1-3", unreadable, "9-9-9") },
+  { name: "remove none", before: messy, ...removing("9-9-9") },
+  { name: "remove during an append", before: plain, ...removing("1-1-2"), meanwhile: appended("3-1-1") },
+  { name: "remove during a compaction", before: messy, ...removing("1-1-2"), meanwhile: compacted("1-1-4") },
+  { name: "replay one", before: plain, ...replaying(["1-1-2"]) },
+  { name: "replay many among damage", before: messy, ...replaying(["1-1-1", "1-1-2", "1-1-3"], null) },
+  { name: "replay scheduled", before: plain, ...replaying(["1-1-1", "1-1-3"], 4_102_444_800) },
+  {
+    name: "replay with some that cannot be",
+    before: messy,
+    ...replaying(["1-1-2", unretryable, unreadable, "9-9-9"]),
+  },
+  { name: "replay during an append", before: plain, ...replaying(["1-1-2"]), meanwhile: appended("3-1-1") },
+  { name: "replay during a compaction", before: plain, ...replaying(["1-1-2"]), meanwhile: compacted("1-1-4") },
+];
+
+/** Where a replay can be interrupted so that it leaves its journal. */
+export const interruptions = {
+  "before its log was published": (call: FileCall) => call.name === "rename" && call.path.includes("log-"),
+  "after its log was published": (call: FileCall) => call.name === "open" && call.path.includes("compaction-"),
+} as const;
+
+/** Scenarios that begin with what an interrupted replay of these left. */
+export function afterInterruption(name: string, before: DiskImage, workerTookLog: boolean): Scenario[] {
+  const interrupted = ["1-1-2", "1-1-3"];
+  const rest = workerTookLog ? { ran: interrupted } : {};
+  const left = new Map(before);
+  if (workerTookLog) for (const path of left.keys()) if (path.startsWith("storage/deferred-0-")) left.delete(path);
+  const common = { before: left, earlier: { ...noDeeds, retried: interrupted }, ...rest };
+  return [
+    { name: `replay again ${name}`, ...common, ...replaying(["1-1-2", "1-1-3", "1-1-4"]) },
+    { name: `remove another ${name}`, ...common, ...removing("1-1-1") },
+    { name: `remove the same ${name}`, ...common, ...removing("1-1-2") },
+  ];
+}
+
+export const interruptedReplay: Scenario = { name: "", before: messy, ...replaying(["1-1-2", "1-1-3"]) };
