@@ -3,7 +3,8 @@ import { existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { StorageError } from "../../src/storage";
-import { FaultyDisk, readImage, writeImage, type DiskImage } from "../support/faultyDisk";
+import { fsyncDirectory } from "../../src/storage/fileSystem";
+import { FaultyDisk, readImage, writeImage } from "../support/faultyDisk";
 import { FaultyFileSystem, ProcessEnded, type Fault } from "../support/faultyFileSystem";
 import { Inspection, freshStore, restartTime } from "../support/faultChecks";
 import {
@@ -48,8 +49,8 @@ interface Run {
 }
 
 async function run(scenario: Scenario, root: string, fault: Fault | null): Promise<Run> {
-  writeImage(root, scenario.before);
-  const disk = new FaultyDisk(root);
+  writeImage(root, scenario.disk === undefined ? scenario.before : new Map());
+  const disk = scenario.disk?.cloneTo(root) ?? new FaultyDisk(root);
   const process = new FaultyFileSystem(disk, fault);
   const { meanwhile } = scenario;
   let others: Deeds | null = null;
@@ -157,30 +158,40 @@ describe("a store, when any one call of an operation goes wrong", function () {
   }
 
   describe("of what an interrupted replay left", () => {
-    for (const [when, isThere] of Object.entries(interruptions)) {
+    for (const [when, firstMissing] of Object.entries(interruptions)) {
       for (const workerTookLog of when.startsWith("after") ? [false, true] : [false]) {
         const name = `${when}${workerTookLog ? " and taken by a worker" : ""}`;
-        for (const index of [0, 1, 2]) {
-          it(`${["replay again", "remove another", "remove the same"][index]!} ${name}`, async () => {
-            const scenario = afterInterruption(name, await interrupted(isThere), workerTookLog)[index]!;
-            await enumerate(scenario);
+        for (const [index, what] of ["replay again", "remove another", "remove the same"].entries()) {
+          it(`${what} ${name}`, async () => {
+            const disk = await interrupted(firstMissing, workerTookLog);
+            await enumerate(afterInterruption(name, disk, workerTookLog)[index]!);
           });
         }
       }
     }
   });
 
-  async function interrupted(isThere: (call: FileCall) => boolean): Promise<DiskImage> {
-    const root = join(folder, "store");
-    const clean = await run(interruptedReplay, root, null);
-    const at = clean.process.calls.findIndex(isThere);
-    const { process, disk } = await run(interruptedReplay, root, { kind: "crash", at, part: 0 });
-    process.end();
-    const image = new Map([...disk.image()].filter(([path]) => !path.endsWith(".busy")));
+  /** The disk of a replay that was killed before this call. */
+  async function interrupted(
+    firstMissing: (calls: readonly FileCall[]) => number,
+    workerTookLog: boolean,
+  ): Promise<FaultyDisk> {
+    const root = join(folder, "interrupted");
+    const { process } = await run(interruptedReplay, root, null);
+    const at = firstMissing(process.calls);
+    const { process: killed, disk } = await run(interruptedReplay, root, { kind: "crash", at, part: 0 });
+    killed.end();
+    const names = [...disk.image().keys()];
     assert.ok(
-      [...image.keys()].some((path) => path.includes(".replay-")),
+      names.some((path) => path.includes(".replay-")),
       "there is a journal",
     );
-    return image;
+    const { fileSystem } = new FaultyFileSystem(disk);
+    for (const path of names) if (path.endsWith(".busy")) fileSystem.rmdir(join(root, path));
+    if (workerTookLog) {
+      for (const path of names) if (path.startsWith("storage/deferred-0-")) fileSystem.unlink(join(root, path));
+      fsyncDirectory(fileSystem, join(root, "storage"));
+    }
+    return disk;
   }
 });

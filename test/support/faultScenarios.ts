@@ -2,7 +2,7 @@ import { nodeFileSystem, type DeadTaskStore, type NewDeadTask } from "../../src/
 import { writeMarshal } from "../../src/marshal";
 import { deadTaskLine, frameLine } from "../../src/storage/frames";
 import { array, classNamed, int, nil, str } from "./ruby";
-import type { DiskImage } from "./faultyDisk";
+import type { DiskImage, FaultyDisk } from "./faultyDisk";
 import type { FaultyFileSystem } from "./faultyFileSystem";
 import type { FileCall } from "./fileSystems";
 import { newTask, referenceSurvivors, taskLine } from "./stores";
@@ -38,6 +38,8 @@ export interface Meanwhile {
 export interface Scenario {
   readonly name: string;
   readonly before: DiskImage;
+  /** Holds `before`, where not all of that is durable. */
+  readonly disk?: FaultyDisk;
   readonly asked: Deeds;
   /** Returns what it acknowledged. */
   readonly operation: (store: DeadTaskStore) => Promise<Deeds>;
@@ -180,19 +182,23 @@ export const scenarios: readonly Scenario[] = [
   { name: "replay during a compaction", before: plain, ...replaying(["1-1-2"]), meanwhile: compacted("1-1-4") },
 ];
 
-/** Where a replay can be interrupted so that it leaves its journal. */
-export const interruptions = {
-  "before its log was published": (call: FileCall) => call.name === "rename" && call.path.includes("log-"),
-  "after its log was published": (call: FileCall) => call.name === "open" && call.path.includes("compaction-"),
-} as const;
+/** Where a replay can be interrupted so that it leaves its journal: the first call that it does not come to. */
+export const interruptions: Readonly<Record<string, (calls: readonly FileCall[]) => number>> = {
+  "before its journal's name was durable": (calls) => renameOf("journal", calls) + 1,
+  "before its log was published": (calls) => renameOf("log", calls),
+  "before its log's name was durable": (calls) => renameOf("log", calls) + 1,
+  "after its log was published": (calls) => calls.findIndex(({ path }) => path.includes(".deferred-compaction-")),
+};
+
+function renameOf(what: string, calls: readonly FileCall[]): number {
+  return calls.findIndex(({ name, path }) => name === "rename" && path.includes(`.deferred-${what}-`));
+}
 
 /** Scenarios that begin with what an interrupted replay of these left. */
-export function afterInterruption(name: string, before: DiskImage, workerTookLog: boolean): Scenario[] {
+export function afterInterruption(name: string, disk: FaultyDisk, workerTookLog: boolean): Scenario[] {
   const interrupted = ["1-1-2", "1-1-3"];
   const rest = workerTookLog ? { ran: interrupted } : {};
-  const left = new Map(before);
-  if (workerTookLog) for (const path of left.keys()) if (path.startsWith("storage/deferred-0-")) left.delete(path);
-  const common = { before: left, earlier: { ...noDeeds, retried: interrupted }, ...rest };
+  const common = { before: disk.image(), disk, earlier: { ...noDeeds, retried: interrupted }, ...rest };
   return [
     { name: `replay again ${name}`, ...common, ...replaying(["1-1-2", "1-1-3", "1-1-4"]) },
     { name: `remove another ${name}`, ...common, ...removing("1-1-1") },
