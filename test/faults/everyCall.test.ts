@@ -148,9 +148,7 @@ describe("a store, when any one call of an operation goes wrong", function () {
     // One that could not be looked at, or not be removed, stays and is stale in ten seconds.
     const isAboutTheLock = fault !== null && process.calls[fault.at]?.path.endsWith(".busy") === true;
     if (fault?.kind !== "crash" && !isAboutTheLock) assert.deepEqual(locks, [], "the lock among our own is free");
-    await inspection.image(disk.image(), expected);
-    for (const image of disk.afterPowerLoss()) await inspection.image(image, expected);
-    await inspection.laterPowerLoss(disk, expected);
+    await inspection.disk(disk, expected);
   }
 
   for (const scenario of scenarios) {

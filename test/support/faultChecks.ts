@@ -187,13 +187,22 @@ export class Inspection {
     const key = parts.join();
     if (this.#seen.has(key)) return false;
     this.#seen.add(key);
-    this.states += 1;
     return true;
   }
 
+  /** All that can become of a disk from here on. */
+  async disk(disk: FaultyDisk, expected: Expectation): Promise<void> {
+    if (!this.#isNew(disk.fingerprint(), keyOf(expected))) return;
+    await this.#image(disk.image(), expected);
+    const images = disk.afterPowerLoss();
+    for (const image of images) await this.#image(image, expected);
+    if (images.length > 1) await this.#laterPowerLoss(disk, expected);
+  }
+
   /** A directory as the next process finds it: nothing is lost in it, reading changes nothing, and everything works. */
-  async image(image: DiskImage, expected: Expectation): Promise<void> {
+  async #image(image: DiskImage, expected: Expectation): Promise<void> {
     if (!this.#isNew(imageKey(image), keyOf(expected))) return;
+    this.states += 1;
     const root = join(this.#folder, "image");
     writeImage(root, image);
     const pending = await assertNothingLost(root, expected);
@@ -219,11 +228,8 @@ export class Inspection {
   }
 
   /** Power is lost only after a fresh process has done something more, without knowing what is not durable yet. */
-  async laterPowerLoss(disk: FaultyDisk, expected: Expectation): Promise<void> {
-    if (disk.afterPowerLoss().length === 1) return;
-    const fingerprint = disk.fingerprint();
+  async #laterPowerLoss(disk: FaultyDisk, expected: Expectation): Promise<void> {
     for (const name of ["add", "remove", "replay"] as const) {
-      if (!this.#isNew(fingerprint, keyOf(expected), name)) continue;
       const root = join(this.#folder, "later");
       rmSync(root, { recursive: true, force: true });
       const later = disk.cloneTo(root);
@@ -233,6 +239,7 @@ export class Inspection {
       const image = join(this.#folder, "image");
       for (const left of later.afterPowerLoss()) {
         if (!this.#isNew(imageKey(left), keyOf(after), "later")) continue;
+        this.states += 1;
         writeImage(image, left);
         // An interrupted replay of before may come back as it was, and is finished then.
         await assertNothingLost(image, { ...after, settled: false });

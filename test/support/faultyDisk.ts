@@ -125,6 +125,10 @@ export class FaultyDisk {
    */
   afterPowerLoss(): DiskImage[] {
     const images = new Map<string, DiskImage>();
+    const contents = new Map<DiskNode, Buffer>();
+    for (const [path, node] of this.#current) {
+      if (!node.isDirectory) contents.set(node, readFileSync(join(this.root, path)));
+    }
     const count = 2 ** this.#pending.length;
     for (let choice = 0; choice < count; choice++) {
       const entries = applied(
@@ -136,7 +140,7 @@ export class FaultyDisk {
         for (const [path, node] of [...entries].sort(([left], [right]) => (left < right ? -1 : 1))) {
           // What stands in a directory that is not there is not there either.
           if (dirname(path) !== "." && !image.has(dirname(path))) continue;
-          image.set(path, node.isDirectory ? null : afterLoss(node.durable, this.#content(node), fate));
+          image.set(path, node.isDirectory ? null : afterLoss(node.durable, contents.get(node) ?? node.last!, fate));
         }
         images.set(imageKey(image), image);
       }
@@ -146,15 +150,12 @@ export class FaultyDisk {
 
   /** Equal for disks that hold the same and can lose the same. */
   fingerprint(): string {
-    return createHash("sha1")
-      .update([imageKey(this.image()), ...this.afterPowerLoss().map(imageKey)].join())
-      .digest("hex");
-  }
-
-  #content(node: DiskNode): Buffer {
-    if (node.last !== null) return node.last;
-    for (const [path, known] of this.#current) if (known === node) return readFileSync(join(this.root, path));
-    throw new Error("a file without a name and without content");
+    const hash = createHash("sha1").update(imageKey(this.image()));
+    for (const [path, node] of [...this.#current, ...this.#durable]) hash.update(`\0${path}\0`).update(node.durable);
+    for (const { removed, added, node } of this.#pending) {
+      hash.update(`\0${removed ?? ""}\0${added ?? ""}\0`).update(node.durable);
+    }
+    return hash.digest("hex");
   }
 
   #change(change: EntryChange): void {
