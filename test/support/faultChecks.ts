@@ -8,6 +8,7 @@ import {
   type PendingTask,
   type StorageEnvironment,
 } from "../../src/storage";
+import { originalId } from "./crowdLog";
 import { FaultyDisk, imageKey, letLocksGrowStale, readImage, writeImage, type DiskImage } from "./faultyDisk";
 import { FaultyFileSystem } from "./faultyFileSystem";
 import { bothDeeds, bystander, dataName, knownTask, noDeeds, type Deeds } from "./faultScenarios";
@@ -46,12 +47,6 @@ export function restartTime(): void {
   startedAt = Date.now();
 }
 
-function idOf({ context }: PendingTask): string {
-  const [first] = context.args.type === "array" ? context.args.elements : [];
-  assert.ok(first?.type === "string", "a pending task whose context is not as it was");
-  return Buffer.from(first.bytes).toString("utf8");
-}
-
 function counted(values: readonly string[]): ReadonlyMap<string, number> {
   const counts = new Map<string, number>();
   for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1);
@@ -72,7 +67,7 @@ export async function assertNothingLost(root: string, expected: Expectation): Pr
     await freshStore(root, new FaultyFileSystem(new FaultyDisk(root)).fileSystem, 1)
   ).pending();
   assert.deepEqual(damage, { lines: 0, bytes: 0, tornTailBytes: 0 }, "the logs are whole");
-  const pending = counted([...tasks.map(idOf), ...ran]);
+  const pending = counted([...tasks.map(originalId), ...ran]);
 
   for (const { id } of acknowledged.added) {
     if (![...asked.removed, ...asked.retried].includes(id)) assert.ok(dead.has(id), `acknowledged ${id} is there`);
@@ -215,7 +210,7 @@ export class Inspection {
     // A worker starts, takes over all logs and runs what is in them, before anyone looks at the store again.
     const taken = new Map([...image].filter(([path]) => !path.startsWith("storage/deferred-0-")));
     writeImage(root, taken);
-    await this.#next(root, "again", { ...expected, ran: [...expected.ran, ...pending.map(idOf)] });
+    await this.#next(root, "again", { ...expected, ran: [...expected.ran, ...pending.map(originalId)] });
   }
 
   async #next(root: string, name: NextOperation, expected: Expectation): Promise<void> {
