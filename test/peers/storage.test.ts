@@ -6,14 +6,7 @@ import { writeMarshal } from "../../src/marshal";
 import { LineProcess } from "../support/lineProcess";
 import { secondProcesses, taskMessage } from "../support/processes";
 import { array, classNamed, int, nil, str, symbolHash, sym } from "../support/ruby";
-import {
-  contextOfSyncInvoice,
-  newTask,
-  openStore,
-  referenceLines,
-  taskLine,
-  temporaryFolders,
-} from "../support/stores";
+import { newTask, openStore, taskLine, temporaryFolders } from "../support/stores";
 
 interface PeerTask {
   readonly id: string;
@@ -269,58 +262,6 @@ describe("a Ruby peer on the same storage directory", function () {
     assert.ok(waited > 1400 && waited < 2300, `${waited} ms`);
     assert.ok(readFileSync(data).equals(before));
     await holding;
-  });
-
-  it("works in a crowd of two of ours and two of Ruby, and every task ends in just the places where it should", async () => {
-    interface Crowd {
-      readonly added: readonly string[];
-      readonly removed: readonly string[];
-      readonly retried?: readonly { readonly id: string; readonly newId: string }[];
-      readonly failures?: readonly string[];
-      readonly timeouts: number;
-    }
-    const { path, peer, store, data } = await newStore();
-    await peer.request({ do: "create" });
-    const crowd = [processes.ours(path), processes.ours(path), processes.ruby(path), peer];
-    await Promise.all(crowd.map((process) => process.request({ do: "ping" })));
-    const task = taskMessage(newTask("0-0-0", { context: contextOfSyncInvoice }));
-    const results = (await Promise.all(
-      crowd.map((process, seed) => process.request({ do: "crowd", task, seconds: 5, seed })),
-    )) as Crowd[];
-
-    assert.deepEqual(
-      results.map(({ timeouts }) => timeouts),
-      [0, 0, 0, 0],
-      "nobody waited for the lock in vain",
-    );
-    assert.deepEqual(
-      results.flatMap(({ failures = [] }) => failures),
-      [],
-    );
-    const added = results.flatMap((result) => result.added);
-    const removed = results.flatMap((result) => result.removed);
-    const retried = results.flatMap((result) => result.retried ?? []);
-    assert.equal(new Set(removed).size, removed.length, "no task was removed twice");
-    assert.equal(new Set(retried.map(({ id }) => id)).size, retried.length, "no task was retried twice");
-    for (const count of [added.length / 4, removed.length, retried.length])
-      assert.ok(count > 5, `a crowd, not ${count}`);
-
-    const gone = new Set([...removed, ...retried.map(({ id }) => id)]);
-    const expected = added.filter((id) => !gone.has(id)).sort();
-    const listing = await store.list();
-    listing.close();
-    assert.deepEqual([...listing.ids].sort(), expected);
-    assert.deepEqual(listing.damage, { lines: 0, bytes: 0, tornTailBytes: 0 });
-    assert.deepEqual(((await peer.request({ do: "list" })) as PeerTask[]).map(({ id }) => id).sort(), expected);
-    assert.equal(referenceLines(readFileSync(data)).lines.length, expected.length, "one line for each");
-
-    const newIds = retried.map(({ newId }) => newId).sort();
-    assert.deepEqual((await store.pending()).tasks.map(({ id }) => id).sort(), newIds);
-    assert.deepEqual(((await peer.request({ do: "pending" })) as PeerPending[]).map(({ id }) => id).sort(), newIds);
-    assert.deepEqual(
-      readdirSync(path).filter((name) => name.startsWith(".") || name.endsWith(".tmp")),
-      [],
-    );
   });
 
   it("is missed with a clear message where there is no Ruby", async () => {
