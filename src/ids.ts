@@ -60,5 +60,7 @@ export type ItemKind = (typeof ItemKind)[keyof typeof ItemKind];
 
 export const detailViewType = "deadTasks.detail";
 export const rawScheme = "dead-task-record";
+/** The language of raw storage files: none at all, so that the editor colours no brackets in them. */
+export const rawLanguage = "rage-storage";
 /** Where "Don't Show Again" of the hint after a retry is remembered, in the extension's global state. */
 export const retryHintHiddenKey = "retryHintHidden";

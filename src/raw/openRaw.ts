@@ -1,4 +1,5 @@
 import { commands, languages, Range, Uri, window, workspace, type TextDocument } from "vscode";
+import { rawLanguage } from "../ids";
 import type { Reporter } from "../reporter";
 import type { StoreService } from "../service/storeService";
 import type { StoreModel } from "../stores/storeModel";
@@ -65,8 +66,8 @@ export class RawFiles {
 }
 
 async function show(document: TextDocument, line: number): Promise<void> {
-  // The editor would guess a language for a file without an extension.
-  const plain = await languages.setTextDocumentLanguage(document, "plaintext");
+  // Whatever the file is called, and whatever the editor would guess of its text.
+  const plain = await languages.setTextDocumentLanguage(document, rawLanguage);
   const range = new Range(line - 1, 0, line - 1, 0);
   const editor = await window.showTextDocument(plain, { selection: range, preview: true });
   editor.revealRange(range);

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { Command, ContextKey, detailViewType, ItemKind, Setting, View } from "../../src/ids";
+import { Command, ContextKey, detailViewType, ItemKind, rawLanguage, Setting, View } from "../../src/ids";
 
 interface MenuItem {
   readonly command: string;
@@ -31,6 +31,8 @@ interface Manifest {
     }[];
     readonly menus: Readonly<Record<string, readonly MenuItem[]>>;
     readonly keybindings: readonly MenuItem[];
+    readonly languages: readonly { readonly id: string }[];
+    readonly configurationDefaults: Readonly<Record<string, unknown>>;
     readonly configuration: { readonly properties: Readonly<Record<string, { readonly default: unknown }>> };
   };
 }
@@ -150,6 +152,14 @@ describe("manifest", () => {
     assert.equal(manifest.capabilities.untrustedWorkspaces.supported, "limited");
     assert.deepEqual(sorted(manifest.capabilities.untrustedWorkspaces.restrictedConfigurations), sorted(names));
     assert.equal(manifest.capabilities.virtualWorkspaces.supported, false);
+  });
+
+  it("declares the language of raw storage files, and no setting of any other", () => {
+    assert.deepEqual(
+      contributes.languages.map(({ id }) => id),
+      [rawLanguage],
+    );
+    assert.deepEqual(Object.keys(contributes.configurationDefaults), [`[${rawLanguage}]`]);
   });
 
   it("masks the usual secrets unless told otherwise", () => {
