@@ -5,16 +5,24 @@ import type { Browser, FrameLocator, Locator, Page } from "playwright-core";
 import { launchBrowser } from "../../scripts/lib/browser.mjs";
 import { startServer, type Server } from "../../scripts/lib/server.mjs";
 import { root } from "../../scripts/lib/steps.mjs";
-import { emptyFolder, filledDemo, type Workspace } from "../../scripts/lib/workspaces.mjs";
+import { filledDemo, type Workspace } from "../../scripts/lib/workspaces.mjs";
 
 export interface WorkbenchOptions {
   /** What the window opens. Default: a copy of the filled demo application. */
-  readonly workspace?: "demo" | "empty";
+  readonly workspace?: () => Workspace | Promise<Workspace>;
   /** Default: true. False opens the folder in Restricted Mode. */
   readonly trusted?: boolean;
   /** Machine settings. */
   readonly settings?: Record<string, unknown>;
 }
+
+/** The names of themes and of the classes that the window has under them. */
+const themes = {
+  light: ["Default Light Modern", "vs"],
+  dark: ["Default Dark Modern", "vs-dark"],
+  "high contrast": ["Default High Contrast", "hc-black"],
+  "high contrast light": ["Default High Contrast Light", "hc-light"],
+} as const;
 
 interface Manifest {
   readonly contributes: { readonly viewsContainers: { readonly activitybar: readonly { readonly title: string }[] } };
@@ -35,23 +43,36 @@ export class Workbench {
     readonly page: Page,
     /** What the browser refused to do under a content security policy, in the window or a webview. */
     readonly refused: readonly string[],
+    /** What the window and its webviews asked of any machine but this one. */
+    readonly requestsElsewhere: readonly string[],
   ) {}
 
   static async open(options: WorkbenchOptions = {}): Promise<Workbench> {
-    const { workspace: kind = "demo", trusted = true, settings = {} } = options;
+    const { workspace: prepare = filledDemo, trusted = true, settings = {} } = options;
     const extensionsDirectory = fromEnvironment("DEAD_TASKS_EXTENSIONS");
-    const workspace = kind === "demo" ? await filledDemo() : emptyFolder();
+    const workspace = await prepare();
     const server = await startServer({ extensionsDirectory, trusted, settings });
     try {
       const browser = await launchBrowser();
-      const page = await browser.newPage({ viewport: { width: 1280, height: 800 } });
+      const page = await browser.newPage({
+        viewport: { width: 1280, height: 800 },
+        permissions: ["clipboard-read", "clipboard-write"],
+      });
+      page.setDefaultTimeout(15_000);
       const refused: string[] = [];
       page.on("console", (message) => {
         if (/content security policy/i.test(message.text())) refused.push(message.text());
       });
+      const requestsElsewhere: string[] = [];
+      page.on("request", (request) => {
+        const { protocol, host } = new URL(request.url());
+        // VS Code's own service worker answers for the resources of webviews: they come from this server.
+        const isHere = host === server.authority || host.endsWith(".vscode-resource.vscode-cdn.net");
+        if (/^(https?|wss?):$/.test(protocol) && !isHere) requestsElsewhere.push(request.url());
+      });
       await page.goto(server.address(workspace.folder));
       await page.locator(".monaco-workbench .part.statusbar").waitFor({ timeout: 30_000 });
-      return new Workbench(server, workspace, browser, page, refused);
+      return new Workbench(server, workspace, browser, page, refused, requestsElsewhere);
     } catch (error) {
       await server.stop();
       throw error;
@@ -61,6 +82,25 @@ export class Workbench {
   /** The opened folder, absolute. */
   get folder(): string {
     return this.workspace.folder;
+  }
+
+  /** Opens another folder in the same window, or none. */
+  async openFolder(folder: string | null): Promise<void> {
+    const address = new URL(this.server.address(folder ?? ""));
+    if (folder === null) {
+      address.searchParams.delete("folder");
+      address.searchParams.set("ew", "true");
+    }
+    await this.page.goto(address.href);
+    await this.page.locator(".monaco-workbench .part.statusbar").waitFor({ timeout: 30_000 });
+  }
+
+  /** Reloads the window as a user does, with all that VS Code puts down before. */
+  async reload(): Promise<void> {
+    const loaded = this.page.waitForEvent("load");
+    await this.runCommand("Developer: Reload Window");
+    await loaded;
+    await this.page.locator(".monaco-workbench .part.statusbar").waitFor({ timeout: 30_000 });
   }
 
   /** Shows the extension's view container and waits for what it lists or says. */
@@ -99,9 +139,30 @@ export class Workbench {
 
   async pickFromMenu(row: Locator, text: string | RegExp): Promise<void> {
     await this.openMenu(row);
-    await this.menuItem(text).hover();
-    await this.page.keyboard.press("Enter"); // A menu ignores the mouse for its first moments.
+    const entry = this.menuItem(text);
+    const focused = this.page.locator(".monaco-menu .action-item.focused").filter({ hasText: text });
+    while (!(await focused.isVisible())) {
+      // A menu ignores the mouse for its first moments.
+      await this.parkMouse();
+      await entry.hover();
+      await this.page.waitForTimeout(50);
+    }
+    await this.page.keyboard.press("Enter");
     await this.page.locator(".monaco-menu").waitFor({ state: "detached" });
+  }
+
+  /** What the extension's icon says of the number of dead tasks. */
+  get badge(): Locator {
+    return this.page.locator(".part.activitybar").getByRole("tab", { name: "Dead Tasks" }).locator(".badge-content");
+  }
+
+  /** Moves the mouse to where it shows no tooltip. */
+  async parkMouse(): Promise<void> {
+    await this.page.mouse.move(640, 790);
+  }
+
+  async clipboard(): Promise<string> {
+    return this.page.evaluate<string>("navigator.clipboard.readText()");
   }
 
   /** A modal dialogue of VS Code. */
@@ -113,6 +174,16 @@ export class Workbench {
     return this.page.locator(".notification-toast").filter({ hasText: text });
   }
 
+  async dismissNotifications(): Promise<void> {
+    await this.runCommand("Notifications: Clear All Notifications");
+    await this.page.locator(".notification-toast").first().waitFor({ state: "detached" });
+  }
+
+  /** The tab of an editor, by its whole title. */
+  tab(title: string): Locator {
+    return this.page.locator(".tabs-container .tab").filter({ has: this.page.getByText(title, { exact: true }) });
+  }
+
   /** The document of the webview that is in sight. */
   get webview(): FrameLocator {
     return this.page.locator("iframe.webview.ready:visible").first().contentFrame().frameLocator("#active-frame");
@@ -120,10 +191,28 @@ export class Workbench {
 
   /** Runs a command from the palette by its whole title. */
   async runCommand(title: string): Promise<void> {
-    await this.page.keyboard.press("F1");
+    const first = await this.findCommand(title);
+    await first.click();
+  }
+
+  /** The same without the mouse. */
+  async typeCommand(title: string): Promise<void> {
+    await this.findCommand(title);
+    await this.page.keyboard.press("Enter");
+    await this.page.locator(".quick-input-widget").waitFor({ state: "hidden" });
+  }
+
+  private async findCommand(title: string): Promise<Locator> {
     const palette = this.page.locator(".quick-input-widget");
-    await palette.locator("input").fill(`>${title}`);
-    await palette.locator(".monaco-list-row").filter({ hasText: title }).first().click();
+    const found = palette.locator(".monaco-list-row.focused").filter({ hasText: title });
+    for (let attempt = 0; attempt < 4 && !(await found.isVisible()); attempt++) {
+      // The palette closes when something else takes the focus, a panel that was just hidden, for one.
+      await this.page.keyboard.press("F1");
+      await palette.locator("input").fill(`>${title}`);
+      await found.waitFor({ timeout: 3_000 }).catch(() => undefined);
+    }
+    await found.waitFor();
+    return found;
   }
 
   /** Applies settings to the running window: `workbench.colorTheme`, for one. Settings that are left out go back to default. */
@@ -131,12 +220,8 @@ export class Workbench {
     await this.server.applySettings(settings);
   }
 
-  async setTheme(name: "light" | "dark" | "high contrast"): Promise<void> {
-    const [theme, base] = {
-      light: ["Default Light Modern", "vs"],
-      dark: ["Default Dark Modern", "vs-dark"],
-      "high contrast": ["Default High Contrast", "hc-black"],
-    }[name] as [string, string];
+  async setTheme(name: keyof typeof themes): Promise<void> {
+    const [theme, base] = themes[name];
     await this.applySettings({ "workbench.colorTheme": theme });
     await this.page.locator(`.monaco-workbench.${base}`).waitFor();
   }
@@ -145,7 +230,20 @@ export class Workbench {
   async screenshot(name: string): Promise<void> {
     const directory = fromEnvironment("DEAD_TASKS_SCREENSHOTS");
     await mkdir(directory, { recursive: true });
+    await this.page.waitForTimeout(300); // What fades in has done so.
     await this.page.screenshot({ path: join(directory, `${name}.png`) });
+  }
+
+  /** Keeps what the window looks like, and in a second picture the notifications that are no longer in sight. */
+  async keepFailure(title: string): Promise<void> {
+    await this.screenshot(`failed ${title}`);
+    try {
+      await this.runCommand("Notifications: Show Notifications");
+      await this.screenshot(`failed ${title}, notifications`);
+      await this.page.keyboard.press("Escape");
+    } catch {
+      // A dialogue is in the way: the first picture shows it.
+    }
   }
 
   async close(): Promise<void> {
@@ -157,7 +255,7 @@ export class Workbench {
 
 /**
  * One window for the surrounding `describe`, opened before its first test and closed after its last. A failed test leaves
- * a picture `failed TITLE.png`.
+ * pictures `failed TITLE….png`.
  */
 export function useWorkbench(options?: WorkbenchOptions): () => Workbench {
   let workbench: Workbench | null = null;
@@ -168,7 +266,7 @@ export function useWorkbench(options?: WorkbenchOptions): () => Workbench {
   afterEach(async function () {
     const test = this.currentTest;
     if (workbench === null || test?.state !== "failed") return;
-    await workbench.screenshot(`failed ${test.fullTitle().replace(/[^\w ]+/g, "-")}`);
+    await workbench.keepFailure(test.fullTitle().replace(/[^\w ]+/g, "-"));
   });
   after(async () => {
     await workbench?.close();

@@ -1,0 +1,195 @@
+import assert from "node:assert/strict";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { LineProcess } from "../support/lineProcess";
+import { useWorkbench } from "./harness";
+
+describe("changing the demo application's dead tasks", () => {
+  const workbench = useWorkbench({ settings: { "workbench.colorTheme": "Default Dark Modern" } });
+
+  function storage(): string {
+    return join(workbench().folder, "storage");
+  }
+
+  /** What the logs of pending tasks carry, one line a task. */
+  function logLines(): string[] {
+    const logs = readdirSync(storage()).filter((name) => name.startsWith("deferred-0-"));
+    return logs.flatMap((name) => readFileSync(join(storage(), name), "latin1").split("\n").slice(0, -1));
+  }
+
+  function dataFile(): string {
+    return readFileSync(join(storage(), "deferred-dead_tasks-0"), "latin1");
+  }
+
+  async function waitForBadge(count: number): Promise<void> {
+    await workbench().badge.getByText(String(count), { exact: true }).waitFor({ timeout: 5_000 });
+  }
+
+  /** Shows the task with this error; returns its id, as the pane names it. */
+  async function idOfShown(error: string): Promise<string> {
+    await workbench().row(error).click();
+    await workbench().webview.getByText(error).waitFor();
+    return workbench().webview.locator("dd .mono").innerText();
+  }
+
+  before(async function () {
+    this.timeout(60_000);
+    await workbench().openView();
+    await waitForBadge(36);
+  });
+
+  it("retries with the button in the row", async () => {
+    const row = workbench().row("PaymentGateway::CardDeclined");
+    await row.hover();
+    await row.getByRole("button", { name: "Retry" }).click();
+    const toast = workbench().notification("Retried Billing::ChargeCard. It runs when a Rage worker next starts.");
+    await toast.waitFor();
+    await workbench().parkMouse();
+    await workbench().screenshot("retried");
+    await waitForBadge(35);
+    await row.waitFor({ state: "detached" });
+    const [line, ...more] = logLines();
+    assert.deepEqual(more, []);
+    assert.match(line!, /^[0-9a-f]{8}:add:\d+-\d+-\d+:0:".*Billing::ChargeCard/);
+    assert.match(line!, /tok_live_77Gh1k/);
+    assert.doesNotMatch(dataFile(), /tok_live_77Gh1k/);
+    await workbench().dismissNotifications();
+  });
+
+  it("retries from the pane, which says so and offers nothing more", async () => {
+    await workbench().row("PaymentGateway::Timeout").click();
+    const pane = workbench().webview;
+    await pane.getByRole("button", { name: "Retry" }).click();
+    await pane.locator(".notice").getByText("You retried this task. It runs when a Rage worker next starts.").waitFor();
+    await workbench().notification("Retried Billing::ChargeCard.").waitFor();
+    assert.equal(await pane.getByRole("button", { name: "Retry" }).isDisabled(), true);
+    assert.equal(await pane.getByRole("button", { name: "Delete…" }).isDisabled(), true);
+    assert.equal(await pane.getByRole("button", { name: "Open Raw Storage File" }).isDisabled(), true);
+    await waitForBadge(34);
+    assert.equal(logLines().length, 2);
+    await workbench().dismissNotifications();
+    await workbench().screenshot("retried-in-pane");
+  });
+
+  it("asks before it deletes several, names and counts them, and deletes them", async () => {
+    const chosen = ["key not found: :pt", 'key not found: "de"', "accounting said 422"];
+    const before = dataFile();
+    await workbench().row(chosen[0]!).click();
+    for (const text of chosen.slice(1))
+      await workbench()
+        .row(text)
+        .click({ modifiers: ["ControlOrMeta"] });
+    await workbench().pickFromMenu(workbench().row(chosen[1]!), "Delete…");
+    const { dialog } = workbench();
+    await dialog.getByText("Delete 3 dead tasks from bookshop?").waitFor();
+    await dialog.getByText("SendWelcomeEmail ×2").waitFor();
+    await dialog.getByText("SyncInvoice").waitFor();
+    await workbench().screenshot("delete-dialog");
+    await dialog.getByRole("button", { name: "Cancel" }).click();
+    await dialog.waitFor({ state: "detached" });
+    assert.equal(dataFile(), before);
+
+    await workbench().page.keyboard.press("Delete");
+    await dialog.getByRole("button", { name: "Delete 3" }).click();
+    await waitForBadge(31);
+    for (const text of chosen) await workbench().row(text).waitFor({ state: "detached" });
+    assert.equal(dataFile().split("\n").length, before.split("\n").length - 3);
+    await workbench().page.getByText("Deleted 3 dead tasks.").waitFor();
+    assert.equal(logLines().length, 2);
+  });
+
+  it("copies the ids of the selection and a task as Ruby from the menu", async () => {
+    const row = workbench().row("slack said channel_not_found").first();
+    await row.click();
+    await workbench().webview.getByText("slack said channel_not_found").waitFor();
+    await workbench().pickFromMenu(row, "Copy as Ruby");
+    await workbench().page.getByText("Copied as Ruby", { exact: true }).waitFor();
+    assert.equal(
+      await workbench().clipboard(),
+      'NotifySlack.enqueue("#sign-ups", {text: "margaret@example.com signed up"})',
+    );
+    await row.click();
+    await workbench().page.keyboard.press("Control+c");
+    await workbench().page.getByText("Copied 1 id").waitFor();
+    assert.match(await workbench().clipboard(), /^\d+-4101-33$/);
+  });
+
+  it("opens the raw storage file at the task's line, read-only", async () => {
+    const row = workbench().row("FrozenError");
+    await row.click();
+    const id = await workbench()
+      .webview.getByText(/^\d+-\d+-\d+$/)
+      .innerText();
+    await workbench().pickFromMenu(row, "Open Raw Storage File");
+    await workbench().tab("deferred-dead_tasks-0").waitFor();
+    const status = await workbench()
+      .page.locator(".part.statusbar")
+      .getByText(/^Ln \d+, Col 1/)
+      .innerText();
+    const line = dataFile().split("\n")[Number(/\d+/.exec(status)![0]) - 1]!;
+    assert.ok(line.includes(`:dead_task:${id}:`));
+    await workbench().screenshot("raw");
+    await workbench().page.keyboard.type("x");
+    await workbench().page.getByText("Editor is read-only").first().waitFor();
+    await workbench().page.keyboard.press("Control+w");
+  });
+
+  it("says in the pane when someone else took the task out", async () => {
+    const id = await idOfShown("FrozenError");
+    const pane = workbench().webview;
+    const peer = new LineProcess("ruby", ["test/peers/peer.rb", storage(), "deferred-"]);
+    try {
+      await peer.request({ do: "remove", ids: [id] });
+      await pane
+        .locator(".notice")
+        .getByText("This task is no longer among the dead. It was retried or deleted elsewhere.")
+        .waitFor();
+    } finally {
+      await peer.stop();
+    }
+    await waitForBadge(30);
+    await workbench().parkMouse();
+    await workbench().screenshot("gone");
+  });
+
+  it("says clearly when a worker holds the lock, and shows the log when asked to", async () => {
+    const peer = new LineProcess("ruby", ["test/peers/peer.rb", storage(), "deferred-"]);
+    const before = dataFile();
+    try {
+      const held = assert.rejects(peer.request({ do: "hold", seconds: 60 }));
+      await peer.notice("held");
+      const row = workbench().row("ZeroDivisionError");
+      await row.hover();
+      await row.getByRole("button", { name: "Retry" }).click();
+      const toast = workbench().notification("Could not retry 1 task of bookshop");
+      await toast
+        .getByText(/stayed locked by another process for 1\.45 seconds\. Nothing was changed; try again/)
+        .waitFor();
+      await workbench().parkMouse();
+      await workbench().screenshot("locked");
+      assert.equal(dataFile(), before);
+      await toast.getByRole("button", { name: "Show Log" }).click();
+      await workbench().page.locator(".part.panel .view-line").getByText("Could not retry").waitFor();
+      await workbench().screenshot("log");
+      await peer.stop();
+      await held;
+    } finally {
+      await peer.stop();
+    }
+    await workbench().runCommand("View: Hide Panel");
+  });
+
+  it("deletes all with one question, and the list says that there are none", async () => {
+    await workbench().runCommand("Dead Tasks: Delete All…");
+    await workbench().dialog.getByText("Delete 30 dead tasks from bookshop?").waitFor();
+    await workbench().screenshot("delete-all-dialog");
+    await workbench().dialog.getByRole("button", { name: "Delete 30" }).click();
+    await workbench()
+      .sideBar.getByText("No dead tasks. One that fails for the last time appears here by itself.")
+      .waitFor();
+    await workbench().badge.waitFor({ state: "hidden" });
+    await workbench().screenshot("none-left");
+    assert.equal(dataFile(), "");
+    assert.ok(existsSync(join(storage(), "deferred-dead_tasks.lock")));
+  });
+});
