@@ -124,7 +124,7 @@ describe("a store whose processes are killed at random moments", function () {
         }
       }
     } catch (error) {
-      if (!String(error).includes('ended with SIGKILL')) throw error;
+      if (!String(error).includes("ended with SIGKILL")) throw error;
     }
   }
 
