@@ -132,8 +132,8 @@ async function timed(work: () => Promise<unknown>): Promise<number> {
 /** The real environment, with the times for which the application's lock is held written down. */
 async function watchedEnvironment(locks: number[]): Promise<StorageEnvironment> {
   const environment = await storageEnvironment();
-  const { flock } = environment.flock;
-  if (flock === null) throw new Error(environment.flock.unavailable ?? "there is no flock");
+  const { flock, unavailable } = environment.flock;
+  if (flock === null) throw new Error(unavailable);
   const since = new Map<number, number>();
   return {
     ...environment,
