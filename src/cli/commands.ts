@@ -5,6 +5,7 @@ import {
   type DeadTask,
   type DeadTaskBackend,
   type FailedTask,
+  type FinishedReplay,
   type TaskContext,
 } from "../storage";
 import type { Command, Selection } from "./arguments";
@@ -114,7 +115,7 @@ export async function retry(command: Extract<Command, { name: "retry" }>, contex
   const { backend, json, output, signal } = context;
   const ids = await selectedIds(command.selection, backend);
   const publishAt = publishTime(command, context);
-  const result = await backend.replay(ids, publishAt, { signal });
+  const result = await backend.replay(ids, publishAt, { signal, onFinished: noteFinished(output) });
   const { retried, missing, failed, log } = result;
   if (json) {
     const renamed = retried.map(({ id, newId }) => ({ id, new_id: newId }));
@@ -142,11 +143,21 @@ export async function remove(
   { backend, json, output, signal }: CommandContext,
 ): Promise<Success> {
   const ids = await selectedIds(selection, backend);
-  const { removed, missing } = await backend.remove(ids, { signal });
+  const { removed, missing } = await backend.remove(ids, { signal, onFinished: noteFinished(output) });
   if (json) await output.writeLine(toJson({ deleted: removed, missing, failed: [] }));
   else for (const id of removed) await output.writeLine(`deleted ${safeText(id)}`);
   reportRest(missing, [], output);
   return missing.length === 0;
+}
+
+function noteFinished(output: Output): (finished: readonly FinishedReplay[]) => void {
+  return (finished) => {
+    for (const { id, newId } of finished) {
+      output.note(
+        `finished an interrupted retry: dead task ${safeText(id)} had been enqueued as ${safeText(newId)} and is removed now`,
+      );
+    }
+  };
 }
 
 /** The ids asked for; with `--all`, those that are there now, and no task that dies later. */

@@ -25,6 +25,7 @@ export function startStoreService(workerPath: string, log: Log): StoreService {
     close: request("close"),
     refresh: request("refresh"),
     stopReading: request("stopReading"),
+    finishInterrupted: request("finishInterrupted"),
     detail: request("detail"),
     retry: request("retry"),
     delete: request("delete"),

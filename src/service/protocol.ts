@@ -165,6 +165,8 @@ export interface StoreRequests {
   refresh(key: string): void;
   /** Stops a read that is under way. The store is read no further until `refresh`. */
   stopReading(key: string): void;
+  /** Removes the dead tasks of replays that were interrupted after their log was written. Changes files, so only where that is allowed. */
+  finishInterrupted(key: string): void;
   detail(key: string, id: string, options: DetailOptions): RecordDetail;
   /** `publishAt`: Unix seconds, null for at once. */
   retry(key: string, ids: readonly string[], publishAt: number | null): RetryOutcome;

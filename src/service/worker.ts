@@ -1,5 +1,11 @@
 import { parentPort } from "node:worker_threads";
-import { nilBackend, storageEnvironment, type DeadTaskBackend, type StorageEnvironment } from "../storage";
+import {
+  nilBackend,
+  storageEnvironment,
+  type DeadTaskBackend,
+  type FinishedReplay,
+  type StorageEnvironment,
+} from "../storage";
 import { discoverStores } from "./discoverStores";
 import { problemOf } from "./problems";
 import type {
@@ -71,6 +77,24 @@ class StoreWorker implements Answers {
     return Promise.resolve();
   }
 
+  async finishInterrupted(key: string): Promise<void> {
+    const host = this.#hosts.get(key);
+    if (host === undefined) return;
+    try {
+      this.#logFinished(await host.store.finishInterrupted());
+    } catch (error) {
+      // Nobody asked for it, and the next retry or deletion does it, too.
+      this.#send({ type: "log", level: "warn", text: problemOf(error).message });
+    }
+  }
+
+  readonly #logFinished = (finished: readonly FinishedReplay[]): void => {
+    for (const { id, newId } of finished) {
+      const text = `Finished an interrupted retry: dead task ${id} had been enqueued as ${newId} and is removed now.`;
+      this.#send({ type: "log", level: "info", text });
+    }
+  };
+
   async detail(key: string, id: string, options: DetailOptions): Promise<RecordDetail> {
     const found = await this.#backend(key).find(id);
     if (found === null) return { kind: "gone", id };
@@ -80,7 +104,7 @@ class StoreWorker implements Answers {
 
   async retry(key: string, ids: readonly string[], publishAt: number | null): Promise<RetryOutcome> {
     try {
-      return await this.#backend(key).replay(ids, publishAt);
+      return await this.#backend(key).replay(ids, publishAt, { onFinished: this.#logFinished });
     } finally {
       await this.#hosts.get(key)?.refreshAfterChange(ids);
     }
@@ -88,7 +112,7 @@ class StoreWorker implements Answers {
 
   async delete(key: string, ids: readonly string[]): Promise<DeleteOutcome> {
     try {
-      const { removed, missing } = await this.#backend(key).remove(ids);
+      const { removed, missing } = await this.#backend(key).remove(ids, { onFinished: this.#logFinished });
       return { deleted: removed, missing, failed: [] };
     } finally {
       await this.#hosts.get(key)?.refreshAfterChange(ids);

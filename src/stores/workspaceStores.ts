@@ -70,8 +70,18 @@ export class WorkspaceStores implements Disposable {
     } catch (error) {
       this.#reporter.failureOnce("open the stores", error);
     }
+    if (workspace.isTrusted) void this.#finishInterrupted();
     this.#looked.fire(undefined);
     if (problems.length > 0) void this.#showProblems(problems);
+  }
+
+  /** What a window or command line that was closed in the middle of a retry has left. */
+  async #finishInterrupted(): Promise<void> {
+    try {
+      await Promise.all(this.#registry.stores.map(({ key }) => this.#service.finishInterrupted(key)));
+    } catch (error) {
+      this.#reporter.failureOnce("finish interrupted retries", error);
+    }
   }
 
   async #read(folder: WorkspaceFolder): Promise<FolderInput> {
