@@ -30,11 +30,19 @@ export function encodingOf(value: RubyString | RubySymbol | RubyRegexp | RubyUse
   return value.type === "symbol" && isAscii(value.bytes) ? "US-ASCII" : "ASCII-8BIT";
 }
 
+/** Bytes. Ruby knows no encoding of a longer name; without a limit a name of megabytes could be gone through for each string. */
+const LONGEST_ENCODING_NAME = 64;
+
 /** Whether a variable is one that stands for the encoding (`E` or `encoding`), and no variable of the object's own. */
 export function isEncodingVariable({ name, value }: InstanceVariable): boolean {
   const { bytes } = name;
   if (bytes.length === 1) return bytes[0] === 0x45 && value.type === "boolean";
-  return bytes.length === 8 && value.type === "string" && latin1Of(bytes) === "encoding";
+  return spells(bytes, "encoding") && value.type === "string" && value.bytes.length <= LONGEST_ENCODING_NAME;
+}
+
+/** Whether the bytes are this ASCII text. Costs nothing where they are of another length, however long. */
+export function spells(bytes: Uint8Array, text: string): boolean {
+  return bytes.length === text.length && latin1Of(bytes) === text;
 }
 
 export function isAscii(bytes: Uint8Array): boolean {

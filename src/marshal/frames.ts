@@ -33,8 +33,17 @@ export abstract class Frame {
   abstract add(value: RubyValue): void;
 }
 
+/**
+ * Room for a list of so many. A list that grows takes room for sixteen at once, which a stream of a million short ones would
+ * turn into much; and one that is long takes it only as it is filled, since its count is no more than a claim.
+ */
+export function roomFor<Item>(count: number): Item[] {
+  return count <= 16 ? new Array<Item>(count) : [];
+}
+
 export class ElementsFrame extends Frame {
   readonly #elements: RubyValue[];
+  #next = 0;
 
   constructor(node: Mutable<RubyArray>, elements: RubyValue[], count: number, isWrapped: boolean) {
     super(node, count, isWrapped, false);
@@ -42,7 +51,7 @@ export class ElementsFrame extends Frame {
   }
 
   add(value: RubyValue): void {
-    this.#elements.push(value);
+    this.#elements[this.#next++] = value;
     this.remaining--;
   }
 }
@@ -51,6 +60,7 @@ export class ElementsFrame extends Frame {
 export class EntriesFrame extends Frame {
   readonly #hash: Mutable<RubyHash>;
   readonly #entries: [RubyValue, RubyValue][];
+  #next = 0;
   readonly #hasDefault: boolean;
   #key: RubyValue | null = null;
 
@@ -70,7 +80,7 @@ export class EntriesFrame extends Frame {
   add(value: RubyValue): void {
     this.remaining--;
     if (this.#key !== null) {
-      this.#entries.push([this.#key, value]);
+      this.#entries[this.#next++] = [this.#key, value];
       this.#key = null;
     } else if (this.#hasDefault && this.remaining === 0) {
       this.#hash.defaultValue = value;
@@ -97,16 +107,18 @@ export class ContentFrame extends Frame {
 
 /** Names and values: the members of a struct, the variables of an object. */
 export class MembersFrame extends Frame {
-  readonly #variables: InstanceVariable[] = [];
+  readonly #variables: InstanceVariable[];
+  #next = 0;
 
   constructor(node: Mutable<RubyStruct> | Mutable<RubyObject>, count: number, isWrapped: boolean) {
     super(node, count, isWrapped, true);
+    this.#variables = roomFor(count);
     if (node.type === "struct") node.members = this.#variables;
     else node.instanceVariables = this.#variables;
   }
 
   add(value: RubyValue): void {
-    if (this.name) this.#variables.push({ name: this.name, value });
+    if (this.name) this.#variables[this.#next++] = { name: this.name, value };
     this.name = null;
     this.remaining--;
   }
@@ -114,16 +126,18 @@ export class MembersFrame extends Frame {
 
 /** The instance variables that an `I` announced, after everything else. */
 export class WrapperFrame extends Frame {
-  readonly #variables: InstanceVariable[] = [];
+  readonly #variables: InstanceVariable[];
+  #next = 0;
 
   constructor(node: Unfinished, count: number) {
     super(node, count, false, true);
+    this.#variables = roomFor(count);
     if (node.type === "object") node.wrapperVariables = this.#variables;
     else node.instanceVariables = this.#variables;
   }
 
   add(value: RubyValue): void {
-    if (this.name) this.#variables.push({ name: this.name, value });
+    if (this.name) this.#variables[this.#next++] = { name: this.name, value };
     this.name = null;
     this.remaining--;
   }

@@ -13,5 +13,5 @@ export { arrayElementSpans, readMarshal } from "./reader";
 export { writeMarshal } from "./writer";
 export { dumpString, undumpString } from "./dump";
 export { inspect, type InspectOptions } from "./inspect";
-export { toRubyKeywords, toRubyLiteral, type LiteralOptions } from "./literal";
+export { toRubyArguments, toRubyKeywords, toRubyLiteral, type LiteralOptions } from "./literal";
 export { encodingOf, textOf } from "./encodings";

@@ -16,7 +16,7 @@ import type {
 } from "./values";
 
 export interface InspectOptions {
-  /** Characters (UTF-16 units) of the text. A longer one is cut and ends in `…`. The default is 4,000,000. */
+  /** Characters (UTF-16 units) of the text. A longer one is cut and ends in `…`. The default is 1,000,000. */
   readonly maxLength?: number;
   /**
    * Whether to print `[FILTERED]` in place of a value. Asked with the text of a hash's key (a String or a Symbol),
@@ -29,7 +29,7 @@ export interface InspectOptions {
 /** What stands in place of a masked value. */
 const MASK = "[FILTERED]";
 
-const DEFAULT_MAX_LENGTH = 4_000_000;
+const DEFAULT_MAX_LENGTH = 1_000_000;
 
 /**
  * The value as `inspect` of Ruby 3.4 prints it under UTF-8, with these differences: objects have no address; no class
@@ -151,7 +151,9 @@ class Inspector {
   }
 
   #separated<Item>(items: readonly Item[], pieces: (item: Item) => readonly Piece[]): Piece[] {
-    const shown = items.length > this.#room ? items.slice(0, this.#room) : items;
+    // Each prints as one character at least, and a comma and a space before it.
+    const most = Math.ceil(this.#room / 3) + 1;
+    const shown = items.length > most ? items.slice(0, most) : items;
     return shown.flatMap((item, index) => (index === 0 ? pieces(item) : [", ", ...pieces(item)]));
   }
 
@@ -186,12 +188,12 @@ class Inspector {
   }
 
   #object(object: RubyObject): string | readonly Piece[] {
-    const className = textOf(object.className.bytes);
     const form = this.#forms.get(object) ?? formOf(object);
     this.#forms.set(object, form);
+    // A Range prints without its class, whose name can be long.
+    if (form.kind === "range") return this.#range(object, form.range);
+    const className = textOf(object.className.bytes);
     switch (form.kind) {
-      case "range":
-        return this.#range(object, form.range);
       case "set":
         return this.#within(object, `#<${className}: {...}>`, () => [
           `#<${className}: {`,

@@ -1,4 +1,4 @@
-import { latin1Of } from "./encodings";
+import { spells } from "./encodings";
 import { variableOf } from "./times";
 import type { RubyHash, RubyObject, RubyValue } from "./values";
 
@@ -43,7 +43,7 @@ export function exceptionMessage(object: RubyObject): Uint8Array | null {
       return message.bytes;
     case "user-defined":
       // The message of a NameError, made when it is asked for; its `_dump` is the text.
-      return latin1Of(message.className.bytes) === "NameError::message" ? message.bytes : null;
+      return spells(message.className.bytes, "NameError::message") ? message.bytes : null;
     default:
       return null;
   }

@@ -6,7 +6,8 @@ export interface MarshalLimits {
   readonly maxValues: number;
 }
 
-export const DEFAULT_LIMITS: MarshalLimits = { maxDepth: 1000, maxValues: 1_000_000 };
+/** As many values take up to some 100 MB as a tree; an honest task has a few thousand at most. */
+export const DEFAULT_LIMITS: MarshalLimits = { maxDepth: 1000, maxValues: 500_000 };
 
 /** Bytes of one Integer's digits. Printing a larger one takes noticeable time, and there is no honest use for it. */
-export const MAX_INTEGER_BYTES = 131_072;
+export const MAX_INTEGER_BYTES = 16_384;

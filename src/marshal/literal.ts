@@ -6,6 +6,7 @@ import { inspectSymbol, inspectSymbolKey, quote, regexpLetters } from "./strings
 import { dateOf, timeOf, zoneText, type TimeParts } from "./times";
 import type {
   ObjectParts,
+  RubyArray,
   RubyFloat,
   RubyHash,
   RubyModule,
@@ -24,15 +25,21 @@ import { writeMarshal } from "./writer";
  * `Marshal.load("…")` for what has none (objects, structs, subclasses of the core classes, hashes with a default, …),
  * which needs the classes that the application has. Two references to one String become two Strings. A value with a
  * cycle, or with two references to one array, hash or object, is loaded as a whole, so that they stay one; so is one
- * too deep to read.
+ * too deep or too large to read. The text is at most some ten times as long as the value's Marshal stream.
  *
  * With `isMasked`, the value of a hash entry of such a name is the String "[FILTERED]" instead, and so is a whole
  * `Marshal.load` that would hold a value of such a name.
  */
 export function toRubyLiteral(value: RubyValue, { isMasked }: LiteralOptions = {}): string {
-  const loading = (opaque: RubyValue): string =>
-    isMasked !== undefined && holdsName(opaque, isMasked) ? MASKED : marshalLoad(opaque);
-  if (!isTree(value)) return loading(value);
+  return isTree(value) ? treeLiteral(value, isMasked) : loading(value, isMasked);
+}
+
+/** `Marshal.load("…")`; masked as a whole where it would hold a value of a masked name. */
+function loading(opaque: RubyValue, isMasked: LiteralOptions["isMasked"]): string {
+  return isMasked !== undefined && holdsName(opaque, isMasked) ? MASKED : marshalLoad(opaque);
+}
+
+function treeLiteral(value: RubyValue, isMasked: LiteralOptions["isMasked"]): string {
   let text = "";
   // Last in, first out: the pieces of a value are put on it in reverse.
   const stack: Piece[] = [value];
@@ -41,17 +48,34 @@ export function toRubyLiteral(value: RubyValue, { isMasked }: LiteralOptions = {
       text += piece;
       continue;
     }
-    const pieces = literalOf(piece, isMasked) ?? loading(piece);
+    const pieces = literalOf(piece, isMasked) ?? loading(piece, isMasked);
     if (typeof pieces === "string") text += pieces;
     else for (const part of pieces.toReversed()) stack.push(part);
   }
   return text;
 }
 
-/** The entries of a Hash as the keyword arguments of a call, `locale: :en, "key" => 1`; each value as `toRubyLiteral` has it. */
-export function toRubyKeywords({ entries }: RubyHash, options: LiteralOptions = {}): string {
+/**
+ * The elements of an Array as the arguments of a call, `1, "a"`; each as `toRubyLiteral` has it. Many that share something
+ * or are too much to read are one `*Marshal.load("…")`.
+ */
+export function toRubyArguments(array: RubyArray, options: LiteralOptions = {}): string {
+  if (isManyInOne(array, array.elements)) return `*${loading(array, options.isMasked)}`;
+  return array.elements.map((element) => toRubyLiteral(element, options)).join(", ");
+}
+
+/** The entries of a Hash as the keyword arguments of a call, `locale: :en, "key" => 1`; many as `**Marshal.load("…")`. */
+export function toRubyKeywords(hash: RubyHash, options: LiteralOptions = {}): string {
+  if (isManyInOne(hash, hash.entries)) return `**${loading(hash, options.isMasked)}`;
   const text = (piece: Piece): string => (typeof piece === "string" ? piece : toRubyLiteral(piece, options));
-  return entries.map((entry) => entryLiteral(entry, options.isMasked).map(text).join("")).join(", ");
+  return hash.entries.map((entry) => entryLiteral(entry, options.isMasked).map(text).join("")).join(", ");
+}
+
+/** Arguments that may share something and still be written one by one, each anew. */
+const FEW_ARGUMENTS = 8;
+
+function isManyInOne(root: RubyArray | RubyHash, items: readonly unknown[]): boolean {
+  return items.length > FEW_ARGUMENTS && !isTree(root);
 }
 
 export interface LiteralOptions {
@@ -72,17 +96,27 @@ function marshalLoad(value: RubyValue): string {
   return `Marshal.load(${latin1Of(dumpString(writeMarshal(value)))})`;
 }
 
+/** Nobody reads more, and loading takes a fraction of the time. */
+const MAX_WRITTEN_VALUES = 50_000;
+
 /** Bytes that may be written out again and again because more than one place refers to them. */
 const MAX_REPEATED_BYTES = 10_000;
 
+/** Hexadecimal digits of all Integers: to print them in decimal takes more than its share of time when they are many. */
+const MAX_DIGITS = 50_000;
+
+/** Bytes. A longer String is written with an escape for each byte that is not ASCII, which takes a fraction of the time. */
+const LONG_STRING = 100_000;
+
 /**
- * Whether the value can be written out: no array, hash or object in it is met twice, none lies too deep, and what
- * strings and names are met twice are short.
+ * Whether the value can be written out: no array, hash or object in it is met twice, none lies too deep, what strings and names
+ * are met twice are short, and all of it is not too much.
  */
 function isTree(root: RubyValue): boolean {
   /** Of each value met so far, whether it holds others. */
   const met = new Map<RubyValue, boolean>();
   let repeatedBytes = 0;
+  let digits = 0;
   const stack: (readonly [value: RubyValue, depth: number])[] = [[root, 0]];
   for (let next = stack.pop(); next !== undefined; next = stack.pop()) {
     const [value, depth] = next;
@@ -93,8 +127,12 @@ function isTree(root: RubyValue): boolean {
       if (repeatedBytes > MAX_REPEATED_BYTES) return false;
       continue;
     }
+    if (value.type === "integer") digits += sizeOf(value);
     const children = childrenOf(value);
     met.set(value, children.length > 0);
+    if (digits > MAX_DIGITS || stack.length + children.length > MAX_WRITTEN_VALUES || met.size > MAX_WRITTEN_VALUES) {
+      return false;
+    }
     for (const child of children) stack.push([child, depth + 1]);
   }
   return true;
@@ -103,25 +141,36 @@ function isTree(root: RubyValue): boolean {
 /** Whether anything within a value, however deep, has such a name. */
 function holdsName(root: RubyValue, isMasked: (name: string) => boolean): boolean {
   const met = new Set<RubyValue>();
+  const metNames = new Set<RubyValue>();
   const stack = [root];
   for (let value = stack.pop(); value !== undefined; value = stack.pop()) {
     if (met.has(value)) continue;
     met.add(value);
-    if (namesIn(value).some((name) => isMasked(textOf(name.bytes)))) return true;
-    stack.push(...childrenOf(value));
+    for (const name of namesIn(value)) {
+      if (metNames.has(name)) continue;
+      metNames.add(name);
+      if (isMasked(textOf(name.bytes))) return true;
+    }
+    for (const child of childrenOf(value)) stack.push(child);
   }
   return false;
 }
 
 function namesIn(value: RubyValue): readonly (RubySymbol | RubyString)[] {
   if (value.type === "nil" || value.type === "boolean" || value.type === "symbol") return [];
-  const names: (RubySymbol | RubyString)[] = value.instanceVariables.map(({ name }) => name);
-  if (value.type === "struct") names.push(...value.members.map(({ name }) => name));
-  if (value.type === "object") names.push(...(value.wrapperVariables ?? []).map(({ name }) => name));
-  if (value.type === "hash") {
-    for (const [key] of value.entries) if (key.type === "symbol" || key.type === "string") names.push(key);
+  const variables = value.instanceVariables.map(({ name }) => name);
+  switch (value.type) {
+    case "struct":
+      return [...variables, ...value.members.map(({ name }) => name)];
+    case "object":
+      return [...variables, ...(value.wrapperVariables ?? []).map(({ name }) => name)];
+    case "hash": {
+      const keys = value.entries.map(([key]) => key);
+      return [...variables, ...keys.filter((key) => key.type === "symbol" || key.type === "string")];
+    }
+    default:
+      return variables;
   }
-  return names;
 }
 
 function sizeOf(value: RubyValue): number {
@@ -215,7 +264,7 @@ function symbolLiteral(symbol: RubySymbol): string | null {
 function stringLiteral(string: RubyString): string | null {
   if (!hasOnlyEncoding(string)) return null;
   const encoding = encodingOf(string);
-  if (encoding === "UTF-8") return quote(string.bytes, encoding);
+  if (encoding === "UTF-8" && string.bytes.length <= LONG_STRING) return quote(string.bytes, encoding);
   const literal = latin1Of(dumpString(string.bytes));
   if (encoding === "ASCII-8BIT") return `${literal}.b`;
   return /^[\w-]+$/.test(encoding) ? `${literal}.dup.force_encoding("${encoding}")` : null;
@@ -291,9 +340,7 @@ function timeLiteral(time: TimeParts, object: RubyUserDefined): string | null {
   const fraction = nanoseconds === 0n ? "" : `.${nanoseconds.toString().padStart(9, "0").replace(/0+$/, "")}r`;
   const arguments_ = [time.year, time.month, time.day, time.hour, time.minute, `${time.second}${fraction}`].join(", ");
   if (time.isUtc) return `Time.utc(${arguments_})`;
-  return time.zone === null && time.offset % 60 === 0
-    ? `Time.new(${arguments_}, "${zoneText(time.offset, ":")}")`
-    : null;
+  return !time.hasZone && time.offset % 60 === 0 ? `Time.new(${arguments_}, "${zoneText(time.offset, ":")}")` : null;
 }
 
 function userMarshalLiteral(object: RubyUserMarshal): string | null {

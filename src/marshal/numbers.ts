@@ -1,4 +1,4 @@
-import { latin1Of } from "./encodings";
+import { spells } from "./encodings";
 import type { RubyUserMarshal, RubyValue } from "./values";
 
 /** `Float#inspect`: digits from 0.0001 up to 15 before the point, else with an exponent. */
@@ -20,7 +20,7 @@ export function inspectFloat(value: number): string {
 
 /** The two numbers that a Rational or a Complex was made of; null for anything else. */
 export function pairOf(value: RubyValue, className: "Rational" | "Complex"): readonly [RubyValue, RubyValue] | null {
-  if (value.type !== "user-marshal" || latin1Of(value.className.bytes) !== className) return null;
+  if (value.type !== "user-marshal" || !spells(value.className.bytes, className)) return null;
   const parts = value.value;
   if (parts.type !== "array" || parts.elements.length !== 2) return null;
   const [first, second] = parts.elements;

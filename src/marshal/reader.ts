@@ -7,6 +7,7 @@ import {
   EntriesFrame,
   type Frame,
   MembersFrame,
+  roomFor,
   type Unfinished,
   WrapperFrame,
 } from "./frames";
@@ -217,7 +218,7 @@ class Reader {
       }
       case Type.Array: {
         const count = this.#input.length(1);
-        const elements: RubyValue[] = [];
+        const elements = roomFor<RubyValue>(count);
         const node = { type: "array", elements, instanceVariables: NONE, extendedBy, userClass } as const;
         this.#objects.push(node);
         this.#begun = new ElementsFrame(node, elements, count, isWrapped);
@@ -297,7 +298,7 @@ class Reader {
 
   #hash(type: number, { isWrapped, extendedBy, userClass }: Prefix, comparesByIdentity: boolean): RubyHash {
     const count = this.#input.length(2);
-    const entries: [RubyValue, RubyValue][] = [];
+    const entries = roomFor<[RubyValue, RubyValue]>(count);
     const node: Mutable<RubyHash> = {
       type: "hash",
       entries,

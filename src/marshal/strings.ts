@@ -25,8 +25,10 @@ function escapeNumber(codePoint: number, unicode: boolean): string {
   return codePoint < 0x100 ? escapeByte(codePoint) : `\\x{${hex}}`;
 }
 
+const BYTE_ESCAPES = Array.from({ length: 256 }, (_, byte) => `\\x${byte.toString(16).toUpperCase().padStart(2, "0")}`);
+
 function escapeByte(byte: number): string {
-  return `\\x${byte.toString(16).toUpperCase().padStart(2, "0")}`;
+  return BYTE_ESCAPES[byte] ?? "";
 }
 
 function escapeText(text: string): string {
@@ -56,12 +58,13 @@ function quoteUtf8(bytes: Uint8Array): string {
   while (at < bytes.length) {
     const length = utf8Length(bytes, at);
     if (length === 0) {
-      pieces.push(escapeText(buffer.toString("utf8", valid, at)), escapeByte(bytes[at] ?? 0));
+      if (valid < at) pieces.push(escapeText(buffer.toString("utf8", valid, at)));
+      pieces.push(escapeByte(bytes[at] ?? 0));
       valid = at + 1;
     }
     at += length || 1;
   }
-  pieces.push(escapeText(buffer.toString("utf8", valid)));
+  if (valid < at) pieces.push(escapeText(buffer.toString("utf8", valid)));
   return pieces.join("");
 }
 

@@ -1,4 +1,4 @@
-import { latin1Of, textOf } from "./encodings";
+import { spells } from "./encodings";
 import type { InstanceVariable, RubyUserDefined, RubyUserMarshal, RubyValue } from "./values";
 
 /** The Time at the zone's clock, without loss. Sources: `time_mdump` and `time_inspect` of Ruby's `time.c`. */
@@ -14,8 +14,8 @@ export interface TimeParts {
   readonly isUtc: boolean;
   /** Seconds east of Greenwich. */
   readonly offset: number;
-  /** The zone's abbreviation, where it was stored. */
-  readonly zone: string | null;
+  /** Whether the zone's abbreviation was stored. */
+  readonly hasZone: boolean;
 }
 
 interface Day {
@@ -32,18 +32,17 @@ const UNIX_EPOCH_DAY = 2440588;
 const PERIOD_DAYS = 213447717;
 /** Far beyond any year that a Time or Date has in earnest, and well within exact arithmetic. */
 const MAX_DAYS = 1e12;
+/** Fractions of larger numbers take noticeable time to reduce, and no clock gives them. */
+const MAX_FRACTION = 1n << 512n;
 
 /** Null where the value is no Time of a known form. A Time without zone or offset is taken for UTC. */
 export function timeOf(value: RubyValue): TimeParts | null {
-  if (value.type !== "user-defined" || latin1Of(value.className.bytes) !== "Time" || value.bytes.length < 8)
-    return null;
+  if (value.type !== "user-defined" || !spells(value.className.bytes, "Time") || value.bytes.length < 8) return null;
   const view = new DataView(value.bytes.buffer, value.bytes.byteOffset, value.bytes.length);
   const high = view.getUint32(0, true);
   const low = view.getUint32(4, true);
-  const variables = new Map(value.instanceVariables.map((variable) => [latin1Of(variable.name.bytes), variable.value]));
-  const nanoseconds = fractionOfMicrosecond(variables);
-  const offset = integerOf(variables.get("offset") ?? null) ?? 0;
-  const zone = variables.get("zone");
+  const nanoseconds = fractionOfMicrosecond(value.instanceVariables);
+  const offset = integerOf(variableOf(value.instanceVariables, "offset")) ?? 0;
   const year = 1900 + ((high >>> 14) & 0xffff) + yearExtension(value, (high >>> 14) & 0xffff);
   if (high >>> 31 === 0 || !nanoseconds || Math.abs(offset) > 86400 || !Number.isSafeInteger(year)) return null;
 
@@ -59,7 +58,7 @@ export function timeOf(value: RubyValue): TimeParts | null {
     fraction,
     isUtc: ((high >>> 30) & 1) === 1,
     offset,
-    zone: zone?.type === "string" ? textOf(zone.bytes) : null,
+    hasZone: variableOf(value.instanceVariables, "zone")?.type === "string",
   };
 }
 
@@ -74,14 +73,16 @@ function yearExtension(value: RubyUserDefined, stored: number): number {
 }
 
 /** Nanoseconds beside the microseconds, as a fraction; null where the variables make no sense. */
-function fractionOfMicrosecond(variables: ReadonlyMap<string, RubyValue>): readonly [bigint, bigint] | null {
-  const numerator = variables.get("nano_num");
-  const denominator = variables.get("nano_den");
+function fractionOfMicrosecond(variables: readonly InstanceVariable[]): readonly [bigint, bigint] | null {
+  const numerator = variableOf(variables, "nano_num");
+  const denominator = variableOf(variables, "nano_den");
   if (numerator?.type === "integer" && denominator?.type === "integer") {
-    return denominator.value > 0n && numerator.value >= 0n ? [numerator.value, denominator.value] : null;
+    const isKnown = numerator.value >= 0n && denominator.value > 0n;
+    const isShort = numerator.value < MAX_FRACTION && denominator.value < MAX_FRACTION;
+    return isKnown && isShort ? [numerator.value, denominator.value] : null;
   }
   // Releases before 1.9.2 wrote three decimal digits instead, one a nibble.
-  const digits = variables.get("submicro");
+  const digits = variableOf(variables, "submicro");
   if (digits?.type !== "string") return [0n, 1n];
   const [first = 0, second = 0] = digits.bytes;
   return [BigInt((first >> 4) * 100 + (first & 15) * 10 + (second >> 4)), 1n];
@@ -113,8 +114,8 @@ export interface DateParts extends Day {
 
 /** Null where the value is no Date or DateTime of a known form. */
 export function dateOf(value: RubyUserMarshal): DateParts | null {
-  const className = latin1Of(value.className.bytes);
-  if (className !== "Date" && className !== "DateTime") return null;
+  const className = (["Date", "DateTime"] as const).find((name) => spells(value.className.bytes, name));
+  if (className === undefined) return null;
   if (value.value.type !== "array" || value.value.elements.length !== 6) return null;
   const numbers = value.value.elements.slice(0, 5).map(integerOf);
   const start = value.value.elements[5];
@@ -152,7 +153,7 @@ export function zoneText(offset: number, separator: ":" | ""): string {
 
 /** The value of an instance variable by name. */
 export function variableOf(variables: readonly InstanceVariable[], name: string): RubyValue | null {
-  return variables.find((variable) => latin1Of(variable.name.bytes) === name)?.value ?? null;
+  return variables.find((variable) => spells(variable.name.bytes, name))?.value ?? null;
 }
 
 function integerOf(value: RubyValue | null): number | null {
