@@ -1,10 +1,12 @@
-import { inspect, toRubyKeywords, toRubyLiteral, type LiteralOptions, type RubyValue } from "../marshal";
+import { inspect, toRubyArguments, toRubyKeywords, type LiteralOptions, type RubyValue } from "../marshal";
 import { StorageError, decodeContext, type DeadTask, type TaskContext } from "../storage";
 import type { ContextText, DetailOptions, TaskDetail } from "./protocol";
 import { summaryOf } from "./storeHost";
 
 // Characters. More than this is shown cut: a pane is for reading, the raw record for the rest.
 const longestText = 200_000;
+// Bytes of a context. A call with more would be several times as long, and nobody types it into a console.
+const largestCall = 200_000;
 
 /** A task as the detail pane shows it: everything decoded, as text, secrets masked unless they are to be revealed. */
 export function detailOf(task: DeadTask, options: DetailOptions): TaskDetail {
@@ -29,10 +31,10 @@ function describeContext(task: DeadTask, mask: Mask): Pick<TaskDetail, "context"
     if (!(error instanceof StorageError)) throw error;
     return { context: null, contextError: error.message };
   }
-  return { context: contextText(context, mask), contextError: null };
+  return { context: contextText(context, task.context.length, mask), contextError: null };
 }
 
-function contextText(context: TaskContext, mask: Mask): ContextText {
+function contextText(context: TaskContext, size: number, mask: Mask): ContextText {
   const isMasked = (name: string): boolean => mask.covers(name);
   const text = (value: RubyValue): string => inspect(value, { maxLength: longestText, isMasked });
   return {
@@ -41,7 +43,7 @@ function contextText(context: TaskContext, mask: Mask): ContextText {
     logTags: text(context.logTags),
     logContext: text(context.logContext),
     userContext: text(context.userContext),
-    enqueueCall: enqueueCall(context, { isMasked }),
+    enqueueCall: size > largestCall ? tooLargeCall(context, size) : enqueueCall(context, { isMasked }),
   };
 }
 
@@ -65,7 +67,12 @@ class Mask {
 /** The call that enqueues the task anew, as a developer would write it: `SendWelcomeEmail.enqueue("a@b.c", locale: :en)`. */
 function enqueueCall({ taskClass, args, kwargs }: TaskContext, options: LiteralOptions): string {
   const parts: string[] = [];
-  if (args.type === "array") parts.push(...args.elements.map((element) => toRubyLiteral(element, options)));
+  if (args.type === "array" && args.elements.length > 0) parts.push(toRubyArguments(args, options));
   if (kwargs.type === "hash" && kwargs.entries.length > 0) parts.push(toRubyKeywords(kwargs, options));
   return `${taskClass}.enqueue(${parts.join(", ")})`;
+}
+
+/** A comment, so that pasting it does nothing. */
+function tooLargeCall({ taskClass }: TaskContext, size: number): string {
+  return `# ${taskClass.replaceAll("\n", " ")}.enqueue: the context of ${size} bytes is too large to be written as a call; retry the task instead.`;
 }
