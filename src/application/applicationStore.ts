@@ -22,7 +22,7 @@ export interface ApplicationStore {
 export type EnvironmentVariables = Readonly<Partial<Record<"RAGE_ENV" | "RAILS_ENV" | "RACK_ENV", string>>>;
 
 /** Configuration is short; a file of more bytes is something else. */
-const maximumFileBytes = 1_048_576;
+const maximumFileBytes = 262_144;
 const maximumFolderDepth = 20;
 const rageEntryPoints = ["rage", "rage/all", "rage/setup", "rage/rails"];
 

@@ -19,12 +19,15 @@ type Setting = Pick<BackendAssignment, "backend" | "path" | "prefix" | "unknown"
 
 const conditionalOpeners = ["if", "unless", "case", "while", "until", "for", "def"];
 const otherOpeners = ["do", "begin", "class", "module"];
+/** Tokens that anything is looked for in: more is no code that somebody wrote, and the search would go over it again and again. */
+const longestSearch = 200;
+const mostOptions = 10;
 const modifiers = ["if", "unless", "while", "until", "rescue"];
 
 /** The assignments of a file in the order of the text. */
 export function findAssignments(tokens: readonly RubyToken[], place: ExpressionPlace): BackendAssignment[] {
   const found: BackendAssignment[] = [];
-  const open: string[] = [];
+  const open = new OpenConstructs();
   tokens.forEach((token, index) => {
     trackNesting(tokens, index, open);
     if (token.kind !== "name" || token.text !== "deferred") return;
@@ -32,10 +35,7 @@ export function findAssignments(tokens: readonly RubyToken[], place: ExpressionP
     if (assigned === null) return;
     const reader = new TokenReader(tokens, assigned.index);
     const setting = assigned.operator === "=" ? readSetting(reader, place) : unreadable;
-    const conditional =
-      open.some((word) => conditionalOpeners.includes(word)) ||
-      !beginsStatement(tokens, index) ||
-      endsInModifier(reader);
+    const conditional = open.areConditional || !beginsStatement(tokens, index) || endsInModifier(reader);
     found.push({ line: token.line, conditional, ...setting });
   });
   return found;
@@ -107,12 +107,13 @@ function readOptions(reader: TokenReader, place: ExpressionPlace): Setting {
   const braced = reader.take("{");
   const values: Partial<Record<"path" | "prefix", string>> = {};
   const unknown = new Set<"path" | "prefix">();
-  for (;;) {
+  for (let keys = 1; ; keys++) {
     if (braced) reader.skipNewlines();
     if (braced && reader.take("}")) break;
     const key = readKey(reader);
-    // A splat, a variable: it may carry either option.
-    if (key === null) return { backend: "disk", path: null, prefix: null, unknown: ["path", "prefix"] };
+    // A splat, a variable: it may carry either option. So may the rest of a list without end.
+    if (key === null || keys > mostOptions)
+      return { backend: "disk", path: null, prefix: null, unknown: ["path", "prefix"] };
     reader.skipNewlines();
     if (key === "path" || key === "prefix") {
       const start = reader.index;
@@ -154,7 +155,8 @@ function readKey(reader: TokenReader): string | null {
 /** Goes on to the end of the present value, over brackets of its own. */
 function skipValue(reader: TokenReader): void {
   let depth = 0;
-  for (let token = reader.peek(); token !== undefined; token = reader.peek()) {
+  const last = reader.index + longestSearch;
+  for (let token = reader.peek(); token !== undefined && reader.index < last; token = reader.peek()) {
     if (depth === 0 && (reader.atEnd() || endsInModifier(reader))) return;
     if (token.kind === "punctuation" && ["(", "[", "{"].includes(token.text)) depth++;
     if (token.kind === "punctuation" && [")", "]", "}"].includes(token.text)) depth--;
@@ -167,8 +169,28 @@ function endsInModifier(reader: TokenReader): boolean {
   return token?.kind === "name" && modifiers.includes(token.text);
 }
 
-/** Keeps the list of constructs that are open at a token, each to be closed by an `end`. */
-function trackNesting(tokens: readonly RubyToken[], index: number, open: string[]): void {
+/** The constructs that are open at a token, each to be closed by an `end`. */
+class OpenConstructs {
+  readonly #openers: string[] = [];
+  #conditional = 0;
+
+  get areConditional(): boolean {
+    return this.#conditional > 0;
+  }
+
+  push(opener: string): void {
+    this.#openers.push(opener);
+    if (conditionalOpeners.includes(opener)) this.#conditional += 1;
+  }
+
+  pop(): void {
+    const opener = this.#openers.pop();
+    if (opener !== undefined && conditionalOpeners.includes(opener)) this.#conditional -= 1;
+  }
+}
+
+/** Keeps the constructs that are open at a token. */
+function trackNesting(tokens: readonly RubyToken[], index: number, open: OpenConstructs): void {
   const token = tokens[index];
   const previous = tokens[index - 1];
   if (token?.kind !== "name") return;
@@ -200,7 +222,7 @@ function mayOpen(previous: RubyToken | undefined): boolean {
 
 /** The `do` of `while condition do` is part of the loop, not a block of its own. */
 function closesLoopHead(tokens: readonly RubyToken[], index: number): boolean {
-  for (let before = index - 1; before >= 0; before--) {
+  for (let before = index - 1; before >= Math.max(0, index - longestSearch); before--) {
     const token = tokens[before];
     if (token === undefined || token.kind === "newline" || token.text === ";") return false;
     if (token.kind === "name" && ["while", "until", "for"].includes(token.text)) return mayOpen(tokens[before - 1]);
@@ -213,7 +235,8 @@ function isEndlessMethod(tokens: readonly RubyToken[], index: number): boolean {
   const reader = new TokenReader(tokens, index + 2);
   while (reader.take(".")) reader.index++;
   if (reader.take("(")) {
-    for (let depth = 1; depth > 0 && reader.peek() !== undefined; reader.index++) {
+    const last = reader.index + longestSearch;
+    for (let depth = 1; depth > 0 && reader.peek() !== undefined && reader.index < last; reader.index++) {
       const text = reader.peek()?.text;
       if (text === "(") depth++;
       if (text === ")") depth--;
