@@ -3,7 +3,7 @@ import { basename } from "node:path";
 import { StorageError, type FileSystem } from "../storage";
 import { asStorageError } from "../storage/errors";
 import { checksumOf } from "../storage/frames";
-import { readRange } from "../storage/lines";
+import { longestLine, readLines, type Line } from "../storage/lines";
 import type { IndexedRecord } from "../storage/recordIndex";
 import type { RawLocation, RawRecord } from "./protocol";
 
@@ -19,20 +19,20 @@ export function rawLocation(fileSystem: FileSystem, file: string, position: Posi
 
 /** The same with the line itself, as it stands in the file. */
 export function rawRecord(fileSystem: FileSystem, file: string, position: Position): RawRecord {
-  return withRecord(fileSystem, file, position, (location, line) => ({ ...location, text: line.toString("latin1") }));
+  return withRecord(fileSystem, file, position, (location, line) => ({ ...location, text: textOf(line) }));
 }
 
 function withRecord<Result>(
   fileSystem: FileSystem,
   file: string,
   { offset, length, checksum }: Position,
-  use: (location: RawLocation, line: Buffer) => Result,
+  use: (location: RawLocation, line: Line) => Result,
 ): Result {
   let descriptor: number | null = null;
   try {
     descriptor = fileSystem.open(file, constants.O_RDONLY);
-    const line = readRange(fileSystem, descriptor, offset, length - 1);
-    if (checksumOf(line) !== checksum) {
+    const [line] = readLines(fileSystem, descriptor, offset, offset + length);
+    if (line === undefined || checksumOf(line.bytes, line.rest?.payloadChecksum) !== checksum) {
       throw new StorageError("io", `${basename(file)} was just rewritten by another process; try again.`);
     }
     const lineNumber = 1 + countNewlines(fileSystem, descriptor, offset);
@@ -42,6 +42,15 @@ function withRecord<Result>(
   } finally {
     if (descriptor !== null) fileSystem.close(descriptor);
   }
+}
+
+// Of a line that is too long to be read, as much as an editor still opens with ease.
+const shownOfOverlong = 1 << 20;
+
+function textOf({ bytes, length, rest }: Line): string {
+  if (rest === null) return bytes.toString("latin1");
+  const left = length - shownOfOverlong;
+  return `${bytes.toString("latin1", 0, shownOfOverlong)}… (${left} more bytes; larger than ${longestLine >> 20} MiB)`;
 }
 
 function countNewlines(fileSystem: FileSystem, descriptor: number, end: number): number {

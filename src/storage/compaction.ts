@@ -11,6 +11,7 @@ import { StagingFile } from "./stagingFile";
 
 // How often someone else's compaction may overtake ours before we do all of it under the lock, as Rage does.
 const attemptsWithoutLock = 3;
+const newline = Buffer.from("\n");
 
 /**
  * Removes every line of the requested ids, and corrupt lines with them, and returns those ids that were there. The slow part,
@@ -126,11 +127,16 @@ class SurvivorCopy {
     this.#dataFile = names.dataFile;
   }
 
-  take({ bytes }: Line): void {
-    const frame = parseDeadTaskLine(bytes);
+  take({ bytes, rest }: Line): void {
+    const frame = parseDeadTaskLine(bytes, rest?.payloadChecksum);
     if (frame === null) return;
-    if (this.#ids.has(frame.id)) this.found.add(frame.id);
-    else this.staging.appendLine(bytes);
+    if (this.#ids.has(frame.id)) {
+      this.found.add(frame.id);
+      return;
+    }
+    this.staging.append(bytes);
+    for (const piece of rest?.pieces() ?? []) this.staging.append(piece);
+    this.staging.append(newline);
   }
 
   /** Copies the last lines and, where anything was found, puts the copy in the data file's place, durably. */

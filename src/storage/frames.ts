@@ -15,8 +15,11 @@ const hexValues = (() => {
   return values;
 })();
 
-/** The checksum that a line (without its newline) begins with; null where it does not hold, or where there is none. */
-export function checksumOf(line: Buffer): number | null {
+/**
+ * The checksum that a line (without its newline) begins with; null where it does not hold, or where there is none. Of an
+ * overlong line, which is not there as a whole, the actual checksum is given as `payloadChecksum`.
+ */
+export function checksumOf(line: Buffer, payloadChecksum?: number): number | null {
   if (line.length <= crcDigits + 1 || line[crcDigits] !== colon) return null;
   let expected = 0;
   for (let index = 0; index < crcDigits; index++) {
@@ -24,7 +27,7 @@ export function checksumOf(line: Buffer): number | null {
     if (value < 0) return null;
     expected = expected * 16 + value;
   }
-  return crc32(line.subarray(crcDigits + 1)) === expected ? expected : null;
+  return (payloadChecksum ?? crc32(line.subarray(crcDigits + 1))) === expected ? expected : null;
 }
 
 /** A whole line, newline included. */
@@ -45,9 +48,9 @@ const payloadStart = crcDigits + 1;
 const deadTaskOperation = Buffer.from("dead_task:", "latin1");
 const idStart = payloadStart + deadTaskOperation.length;
 
-/** A line as a dead-task frame; null for anything that counts as physical corruption. */
-export function parseDeadTaskLine(line: Buffer): DeadTaskFrame | null {
-  const checksum = checksumOf(line);
+/** A line as a dead-task frame; null for anything that counts as physical corruption. `payloadChecksum` as `checksumOf`. */
+export function parseDeadTaskLine(line: Buffer, payloadChecksum?: number): DeadTaskFrame | null {
+  const checksum = checksumOf(line, payloadChecksum);
   if (checksum === null) return null;
   for (let index = payloadStart; index < idStart; index++) {
     if (line[index] !== deadTaskOperation[index - payloadStart]) return null;
@@ -66,9 +69,9 @@ export type LogFrame =
   | { readonly operation: "add"; readonly id: string; readonly publishAt: number | null; readonly dumped: Buffer }
   | { readonly operation: "rem"; readonly id: string };
 
-/** A line as a log frame; null for anything that Rage would skip or fail on. */
-export function parseLogLine(line: Buffer): LogFrame | null {
-  if (checksumOf(line) === null) return null;
+/** A line as a log frame; null for anything that Rage would skip or fail on. `payloadChecksum` as `checksumOf`. */
+export function parseLogLine(line: Buffer, payloadChecksum?: number): LogFrame | null {
+  if (checksumOf(line, payloadChecksum) === null) return null;
   const operation = line.toString("latin1", payloadStart, payloadStart + 4);
   const logIdStart = payloadStart + operation.length;
   if (operation === "rem:") return { operation: "rem", id: idFromBytes(line, logIdStart) };

@@ -1,18 +1,37 @@
+import { crc32 } from "node:zlib";
 import type { FileSystem } from "./fileSystem";
 
 const newline = 0x0a;
 const chunkBytes = 1 << 20;
 const backwardChunkBytes = 1 << 16;
 
-/** One complete line of a file. `bytes` is without the newline and is valid only until the next line is asked for. */
+/** Bytes. A line of as many or more is never held whole. */
+export const longestLine = 64 << 20;
+/** What stands before the payload that a line's checksum is of: eight digits and a colon. */
+const checksumBytes = 9;
+
+/** One complete line of a file, valid only until the next one is asked for. */
 export interface Line {
   readonly offset: number;
+  /** Bytes without the newline. */
+  readonly length: number;
+  /** The line without its newline; of an overlong one the first `longestLine` bytes. */
   readonly bytes: Buffer;
+  /** What `bytes` lack; null where they are the whole line. */
+  readonly rest: LineRest | null;
+}
+
+/** The rest of an overlong line, which stays in the file. */
+export interface LineRest {
+  /** CRC-32 of the whole line after its own checksum and colon. */
+  readonly payloadChecksum: number;
+  /** Reads the rest in pieces, each valid until the next one is asked for. */
+  pieces(): Iterable<Buffer>;
 }
 
 /**
  * The complete lines of an open file between two offsets, in order. Reads in chunks of a megabyte, so memory follows the
- * longest line, not the file. Bytes after the last newline before `end` are not a line and are left out.
+ * longest line up to `longestLine`, not the file. Bytes after the last newline before `end` are not a line and are left out.
  */
 export function* readLines(fileSystem: FileSystem, descriptor: number, start: number, end: number): Generator<Line> {
   let buffer = Buffer.allocUnsafe(chunkBytes);
@@ -20,28 +39,34 @@ export function* readLines(fileSystem: FileSystem, descriptor: number, start: nu
   let filled = 0;
   let position = start;
   while (position < end) {
+    if (filled === longestLine) {
+      const line = overlongLine(fileSystem, descriptor, bufferOffset, buffer, end);
+      if (line === null) return;
+      yield line;
+      buffer = Buffer.allocUnsafe(chunkBytes);
+      filled = 0;
+      position = bufferOffset = line.offset + line.length + 1;
+      continue;
+    }
     if (filled === buffer.length) {
-      const larger = Buffer.allocUnsafe(buffer.length * 2);
+      const larger = Buffer.allocUnsafe(Math.min(buffer.length * 2, longestLine));
       buffer.copy(larger, 0, 0, filled);
       buffer = larger;
     }
-    const read = fileSystem.read(
-      descriptor,
-      buffer,
-      filled,
-      Math.min(buffer.length - filled, end - position),
-      position,
-    );
+    const wanted = Math.min(chunkBytes, buffer.length - filled, end - position);
+    const read = fileSystem.read(descriptor, buffer, filled, wanted, position);
     if (read === 0) return;
     const searchFrom = filled;
     filled += read;
     position += read;
+    const content = buffer.subarray(0, filled);
     let lineStart = 0;
-    let lineEnd = indexOfNewline(buffer, searchFrom, filled);
+    let lineEnd = content.indexOf(newline, searchFrom);
     while (lineEnd >= 0) {
-      yield { offset: bufferOffset + lineStart, bytes: buffer.subarray(lineStart, lineEnd) };
+      const bytes = content.subarray(lineStart, lineEnd);
+      yield { offset: bufferOffset + lineStart, length: bytes.length, bytes, rest: null };
       lineStart = lineEnd + 1;
-      lineEnd = indexOfNewline(buffer, lineStart, filled);
+      lineEnd = content.indexOf(newline, lineStart);
     }
     buffer.copyWithin(0, lineStart, filled);
     bufferOffset += lineStart;
@@ -49,9 +74,38 @@ export function* readLines(fileSystem: FileSystem, descriptor: number, start: nu
   }
 }
 
-function indexOfNewline(buffer: Buffer, from: number, to: number): number {
-  const index = buffer.indexOf(newline, from);
-  return index >= to ? -1 : index;
+/** The line that begins with `front`, read to its end without keeping it; null where it does not end before `end`. */
+function overlongLine(
+  fileSystem: FileSystem,
+  descriptor: number,
+  offset: number,
+  front: Buffer,
+  end: number,
+): Line | null {
+  let payloadChecksum = crc32(front.subarray(checksumBytes));
+  let length = front.length;
+  for (const chunk of readChunks(fileSystem, descriptor, offset + length, end)) {
+    const index = chunk.indexOf(newline);
+    const part = index < 0 ? chunk : chunk.subarray(0, index);
+    payloadChecksum = crc32(part, payloadChecksum);
+    length += part.length;
+    if (index < 0) continue;
+    const lineEnd = offset + length;
+    const pieces = (): Iterable<Buffer> => readChunks(fileSystem, descriptor, offset + front.length, lineEnd);
+    return { offset, length, bytes: front, rest: { payloadChecksum, pieces } };
+  }
+  return null;
+}
+
+/** Every byte between two offsets, in order, in one buffer that is filled anew for each chunk. */
+function* readChunks(fileSystem: FileSystem, descriptor: number, start: number, end: number): Generator<Buffer> {
+  const buffer = Buffer.allocUnsafe(chunkBytes);
+  for (let position = start; position < end;) {
+    const read = fileSystem.read(descriptor, buffer, 0, Math.min(chunkBytes, end - position), position);
+    if (read === 0) return;
+    position += read;
+    yield buffer.subarray(0, read);
+  }
 }
 
 /** The offset right after the last newline among the first `size` bytes; 0 where there is none. */

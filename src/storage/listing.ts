@@ -13,7 +13,7 @@ import type { FileSystem } from "./fileSystem";
 import { parseDeadTaskLine } from "./frames";
 import { readRange } from "./lines";
 import { decodeRecord } from "./record";
-import { RecordIndex } from "./recordIndex";
+import { RecordIndex, frontOf } from "./recordIndex";
 import { RecordReader } from "./recordReader";
 import { visitLines, type Snapshot } from "./snapshot";
 
@@ -56,7 +56,7 @@ class SnapshotListing implements Listing {
     return this.#each(order, (id, position) => {
       const dumped = dumpedAt(this.#fileSystem, this.#snapshot, id, position);
       const { offset, length } = position;
-      return { id, offset, length, ...(this.#reader.front(dumped) ?? decodeRecord(dumped)) };
+      return { id, offset, length, ...(this.#reader.front(dumped) ?? frontOf(decodeRecord(dumped))) };
     });
   }
 

@@ -73,16 +73,18 @@ function collect(logLines: ReturnType<typeof readLines>, log: string, tornTailBy
   let lines = 0;
   let bytes = 0;
   for (const line of logLines) {
-    const frame = parseLogLine(line.bytes);
+    const frame = parseLogLine(line.bytes, line.rest?.payloadChecksum);
+    const lineBytes = line.length + 1;
     if (frame === null) {
       lines += 1;
-      bytes += line.bytes.length + 1;
+      bytes += lineBytes;
     } else if (frame.operation === "rem") {
       added.delete(frame.id);
     } else {
-      const { publishAt, dumped } = frame;
-      const lineBytes = line.bytes.length + 1;
-      added.set(frame.id, { publishAt, dumped: Buffer.from(dumped), lineBytes });
+      const { publishAt } = frame;
+      // What of an overlong line is there cannot be read; it is counted as such below.
+      const dumped = line.rest === null ? Buffer.from(frame.dumped) : Buffer.alloc(0);
+      added.set(frame.id, { publishAt, dumped, lineBytes });
     }
   }
   const tasks: PendingTask[] = [];

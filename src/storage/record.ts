@@ -70,10 +70,23 @@ export function decodeRecord(dumped: Uint8Array): DeadTaskRecord {
     exceptionMessage: optionalText(fields, "exception_message") ?? "",
     backtrace: backtrace(fields),
     context: bytes(fields, "context"),
-    extra: [...fields]
-      .filter(([name]) => !knownKeys.has(name))
-      .map(([name, field]) => ({ name, value: inspect(field, { maxLength: 10_000 }) })),
+    extra: extra(fields),
   };
+}
+
+// Characters of each value beyond the known ones, and of all of them.
+const longestExtra = 10_000;
+const longestExtras = 200_000;
+
+function extra(fields: Map<string, RubyValue>): DeadTaskRecord["extra"] {
+  let room = longestExtras;
+  return [...fields]
+    .filter(([name]) => !knownKeys.has(name))
+    .map(([name, field]) => {
+      const value = room > 0 ? inspect(field, { maxLength: Math.min(longestExtra, room) }) : "…";
+      room -= value.length;
+      return { name, value };
+    });
 }
 
 function symbolKeys(hash: RubyHash): Map<string, RubyValue> {
@@ -113,9 +126,19 @@ function backtrace(fields: Map<string, RubyValue>): string[] {
   const value = fields.get("backtrace");
   if (value === undefined || value.type === "nil") return [];
   if (value.type !== "array") throw new UnreadableRecordError("the record's backtrace is not an Array");
-  return value.elements.map((element) =>
-    element.type === "string" ? textOf(element.bytes) : inspect(element, { maxLength: 1_000 }),
-  );
+  const lines = value.elements.slice(0, mostBacktraceLines).map(backtraceLine);
+  const left = value.elements.length - lines.length;
+  return left === 0 ? lines : [...lines, `… and ${left} more`];
+}
+
+// Rage keeps 20 lines; what is more has another origin, and many references to one long line would be a lot of text.
+const mostBacktraceLines = 200;
+const longestBacktraceLine = 10_000;
+
+function backtraceLine(element: RubyValue): string {
+  if (element.type !== "string") return inspect(element, { maxLength: 1_000 });
+  const { bytes } = element;
+  return bytes.length <= longestBacktraceLine ? textOf(bytes) : `${textOf(bytes.subarray(0, longestBacktraceLine))}…`;
 }
 
 /** What `encodeRecord` takes: the fields of a record before they are Ruby's. */

@@ -1,7 +1,7 @@
 import type { Damage, LinePosition, UnreadableTask } from "./backend";
 import { parseDeadTaskLine } from "./frames";
-import type { Line } from "./lines";
-import { UnreadableRecordError, decodeRecord } from "./record";
+import { longestLine, type Line } from "./lines";
+import { UnreadableRecordError, decodeRecord, type DeadTaskRecord } from "./record";
 import { RecordReader, type RecordFront } from "./recordReader";
 
 /** Where the line that stands for an id is. `checksum` tells whether a line is still the same after a compaction. */
@@ -60,10 +60,10 @@ export class RecordIndex {
    * read no further than that, which takes a fraction of the time; what is wrong further back then goes unnoticed.
    */
   take(line: Line, depth: "whole" | "front" = "whole"): { readonly id: string; readonly front: RecordFront } | null {
-    const frame = parseDeadTaskLine(line.bytes);
+    const frame = parseDeadTaskLine(line.bytes, line.rest?.payloadChecksum);
     if (frame === null) {
       this.#damagedLines += 1;
-      this.#damagedBytes += line.bytes.length + 1;
+      this.#damagedBytes += line.length + 1;
       return null;
     }
     const { id, checksum, dumpedAt } = frame;
@@ -72,13 +72,14 @@ export class RecordIndex {
     const front = this.#read(line, dumpedAt, depth);
     const unreadable = typeof front === "string" ? front : null;
     if (unreadable === null || known?.unreadable !== null) {
-      this.#win(id, known, { offset: line.offset, length: line.bytes.length + 1, checksum, unreadable });
+      this.#win(id, known, { offset: line.offset, length: line.length + 1, checksum, unreadable });
     }
     return typeof front === "string" ? null : { id, front };
   }
 
   /** What the record shows, or why it cannot be read. */
-  #read({ bytes, offset }: Line, dumpedAt: number, depth: "whole" | "front"): RecordFront | string {
+  #read({ bytes, offset, rest }: Line, dumpedAt: number, depth: "whole" | "front"): RecordFront | string {
+    if (rest !== null) return `larger than ${longestLine >> 20} MiB`;
     const known = this.#knownUnreadable.get(offset);
     if (known !== undefined) return known;
     return this.#reader[depth](bytes, dumpedAt) ?? frontByDecoding(bytes.subarray(dumpedAt));
@@ -95,11 +96,16 @@ export class RecordIndex {
   }
 }
 
+/** What a list shows of a record, and nothing else of it. */
+export function frontOf(record: DeadTaskRecord): RecordFront {
+  const { taskClass, attempts, enqueuedAt, failedAt, exceptionClass, exceptionMessage } = record;
+  return { taskClass, attempts, enqueuedAt, failedAt, exceptionClass, exceptionMessage };
+}
+
 /** What the full decoder makes of a record, or why it cannot be read. */
 export function frontByDecoding(dumped: Buffer): RecordFront | string {
   try {
-    const { taskClass, attempts, enqueuedAt, failedAt, exceptionClass, exceptionMessage } = decodeRecord(dumped);
-    return { taskClass, attempts, enqueuedAt, failedAt, exceptionClass, exceptionMessage };
+    return frontOf(decodeRecord(dumped));
   } catch (error) {
     if (error instanceof UnreadableRecordError) return error.reason;
     throw error;

@@ -67,6 +67,8 @@ const encodedString = asDumped('I"');
 const binaryString = asDumped('"');
 
 const longestName = 200;
+/** Bytes. Room for longer texts is not kept: the full decoder reads them. */
+const longestText = 1 << 20;
 const mostNames = 16;
 
 /** Thrown inside, never out: the record is not of the shape that Rage writes. */
@@ -83,6 +85,7 @@ export class RecordReader {
   /** Where the closing quote stands. */
   #end = 0;
   #symbols = 0;
+  #knowsEncoding = false;
   #scratch = Buffer.allocUnsafe(1024);
   /** Names met before, as they stand in the dumped text from the String's type on to its last byte. */
   readonly #names: { readonly dumped: Buffer; readonly text: string }[] = [];
@@ -119,6 +122,7 @@ export class RecordReader {
     this.#at = dumpedAt + 1;
     this.#end = line.length - 1;
     this.#symbols = 0;
+    this.#knowsEncoding = false;
     return this.#end > dumpedAt && line[dumpedAt] === quote && line[this.#end] === quote;
   }
 
@@ -208,6 +212,7 @@ export class RecordReader {
     this.#encoding();
     // As many bytes as characters of the dumped text: none of them is escaped, and all are ASCII.
     if (end - start === length) return this.#source.toString("latin1", start, end);
+    if (length > longestText) throw unusual;
     return this.#undumped(start, length);
   }
 
@@ -249,7 +254,9 @@ export class RecordReader {
     if (this.#long() !== 1) throw unusual;
     const type = this.#byte();
     if (type === typeSymbol) {
-      if (this.#length() !== 1 || this.#byte() !== 0x45) throw unusual;
+      // Spelt out a second time it would be a stream that Ruby never writes.
+      if (this.#knowsEncoding || this.#length() !== 1 || this.#byte() !== 0x45) throw unusual;
+      this.#knowsEncoding = true;
       this.#symbols += 1;
     } else if (type !== typeSymbolLink || this.#length() >= this.#symbols) {
       throw unusual;
@@ -280,9 +287,11 @@ export class RecordReader {
   #long(): number {
     const first = (this.#byte() << 24) >> 24;
     if (first === 0) return 0;
-    if (first > 4) return first - 5;
-    if (first < -4) return first + 5;
+    if (first > 5) return first - 5;
+    if (first < -5) return first + 5;
     const width = Math.abs(first);
+    // 5 would be a zero in another form.
+    if (width === 5) throw unusual;
     let value = first > 0 ? 0 : -1;
     for (let index = 0; index < width; index++) {
       value = (value & ~(0xff << (8 * index))) | (this.#byte() << (8 * index));

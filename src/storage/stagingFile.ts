@@ -11,7 +11,6 @@ import {
 import { adoptOwner } from "./ownership";
 
 const bufferBytes = 1 << 20;
-const newline = 0x0a;
 
 /**
  * A file in the making, under a name that Rage's glob misses. It takes the place of its target by rename once it is
@@ -27,6 +26,7 @@ export class StagingFile {
   #filled = 0;
   #open = true;
   #renamed = false;
+  #durable = false;
 
   /** Creates the file with the owner of `like`, and with its mode where it is a replacement for that file; else 0644 before umask. */
   constructor(fileSystem: FileSystem, directory: string, name: string, like: FileStat, purpose: "new" | "replacement") {
@@ -47,6 +47,7 @@ export class StagingFile {
 
   /** Adds bytes; they reach the file with the next `sync` at the latest. */
   append(bytes: Uint8Array): void {
+    this.#durable = false;
     if (bytes.length > bufferBytes - this.#filled) this.#flush();
     if (bytes.length > bufferBytes) {
       writeFully(this.#fileSystem, this.#descriptor, bytes);
@@ -56,16 +57,12 @@ export class StagingFile {
     }
   }
 
-  /** Adds a line and its newline. */
-  appendLine(bytes: Uint8Array): void {
-    this.append(bytes);
-    this.append(Buffer.of(newline));
-  }
-
-  /** The content is durable when it returns; more may be added. */
+  /** The content is durable when it returns; more may be added. Costs nothing where nothing was added since the last time. */
   sync(): void {
+    if (this.#durable) return;
     this.#flush();
     this.#fileSystem.fsync(this.#descriptor);
+    this.#durable = true;
   }
 
   /** Whether the file still has its own name. */

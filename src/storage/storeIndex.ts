@@ -128,12 +128,13 @@ export class StoreIndex {
     const reader = new RecordReader();
     const until = verification.verifiedTo + verifiedAtOnce;
     for (const line of readLines(this.#fileSystem, snapshot.descriptor, verification.verifiedTo, indexed.end)) {
-      const frame = parseDeadTaskLine(line.bytes);
+      // An overlong line is listed as unreadable from the first.
+      const frame = line.rest === null ? parseDeadTaskLine(line.bytes) : null;
       if (frame !== null && reader.whole(line.bytes, frame.dumpedAt) === null) {
         const front = frontByDecoding(line.bytes.subarray(frame.dumpedAt));
         if (typeof front === "string") verification.unreadable.set(line.offset, front);
       }
-      verification.verifiedTo = line.offset + line.bytes.length + 1;
+      verification.verifiedTo = line.offset + line.length + 1;
       if (verification.verifiedTo >= until) break;
     }
     if (verification.verifiedTo < indexed.end) return false;
@@ -264,7 +265,7 @@ export class StoreIndex {
     const take = (line: Line): void => {
       const winner = index.take(line, depth);
       if (winner !== null) won(winner.id, winner.front);
-      if (line.offset + line.bytes.length + 1 === snapshot.end) {
+      if (line.offset + line.length + 1 === snapshot.end) {
         lastLine = { offset: line.offset, bytes: Buffer.from(line.bytes.subarray(0, proofBytes)) };
       }
     };
