@@ -24,6 +24,13 @@ async function unit() {
 }
 
 /** @returns {Promise<Counts>} */
+async function fuzz() {
+  const mocha = [packageScript("mocha/bin/mocha.js"), "--forbid-only", "--reporter", "scripts/lib/reporter.cjs"];
+  const env = { DEAD_TASKS_RESULTS: freshResultsFile("fuzz") };
+  return readResults("fuzz", await run(process.execPath, [...mocha, "test/fuzz/**/*.test.ts"], { env }));
+}
+
+/** @returns {Promise<Counts>} */
 async function host() {
   const suites = hostRuns.map(({ name }) => `host-${name}`);
   suites.forEach(freshResultsFile);
@@ -45,6 +52,7 @@ const parts = [
   ["check", () => step("check", "scripts/check.mjs")],
   ["build", () => step("build", "esbuild.mjs")],
   ["unit and peers", unit],
+  ["hostile bytes", fuzz],
   ["host", host],
   ["start", () => step("start", "scripts/start.mjs", "--check")],
   ["package", () => step("package", "scripts/package.mjs")],
