@@ -15,12 +15,11 @@ async function step(name, ...args) {
   return { passed: 1 - failed, failed, failures: failed === 0 ? [] : [`${name}: node ${args.join(" ")}`] };
 }
 
-/** @returns {Promise<Counts>} */
-async function unit() {
-  const mocha = [packageScript("mocha/bin/mocha.js"), "--forbid-only", "--reporter", "scripts/lib/reporter.cjs"];
-  const env = { DEAD_TASKS_RESULTS: freshResultsFile("unit") };
-  const status = await run(process.execPath, [...mocha, "test/unit/**/*.test.ts", "test/peers/**/*.test.ts"], { env });
-  return readResults("unit", status);
+/** @type {(suite: string, ...args: string[]) => Promise<Counts>} */
+async function mocha(suite, ...args) {
+  const program = [packageScript("mocha/bin/mocha.js"), "--forbid-only", "--reporter", "scripts/lib/reporter.cjs"];
+  const env = { DEAD_TASKS_RESULTS: freshResultsFile(suite) };
+  return readResults(suite, await run(process.execPath, [...program, ...args], { env }));
 }
 
 /** @returns {Promise<Counts>} */
@@ -51,7 +50,9 @@ async function page() {
 const parts = [
   ["check", () => step("check", "scripts/check.mjs")],
   ["build", () => step("build", "esbuild.mjs")],
-  ["unit and peers", unit],
+  ["unit and peers", () => mocha("unit", "test/unit/**/*.test.ts", "test/peers/**/*.test.ts")],
+  ["faults", () => mocha("faults", "--parallel", "--jobs", "2", "test/faults/*.test.ts")],
+  ["crowd", () => mocha("crowd", "test/crowd/*.test.ts")],
   ["hostile bytes", fuzz],
   ["host", host],
   ["start", () => step("start", "scripts/start.mjs", "--check")],

@@ -112,7 +112,8 @@ describe("a store, when any one call of an operation goes wrong", function () {
           const failed = await run(scenario, root, fault);
           assert.ok(failed.process.met, "the fault was met");
           if (fault.kind === "crash") failed.process.end();
-          assert.equal(openDescriptors(), descriptors, "no descriptor is left open");
+          // Fewer are no fault: what Node itself had open for its start.
+          assert.ok(openDescriptors() <= descriptors, "no descriptor is left open");
           await inspect(scenario, root, failed, inspection, fault);
         } catch (error) {
           if (error instanceof Error) error.message = `after ${what}: ${error.message}`;
