@@ -65,6 +65,8 @@ const keys = {
 /** A String with instance variables, and one without. */
 const encodedString = asDumped('I"');
 const binaryString = asDumped('"');
+/** One instance variable by a link to the second symbol, which in a record of Rage is `E`: how nearly all its Strings end. */
+const linkedEncoding = asDumped("\x06;\x06");
 
 const longestName = 200;
 /** Bytes. Room for longer texts is not kept: the full decoder reads them. */
@@ -183,13 +185,13 @@ export class RecordReader {
 
   /** A String of which a store has few different ones: each is made once, so that a million tasks share it. */
   #name(): string {
-    const start = this.#at;
-    const known = this.#names.find(({ dumped }) => this.#stands(dumped));
-    if (known !== undefined) {
-      this.#at += known.dumped.length;
+    for (const { dumped, text } of this.#names) {
+      if (!this.#stands(dumped)) continue;
+      this.#at += dumped.length;
       this.#encoding();
-      return known.text;
+      return text;
     }
+    const start = this.#at;
     this.#expect(encodedString);
     this.#skip(this.#length());
     const dumped = Buffer.from(this.#source.subarray(start, this.#at));
@@ -251,6 +253,16 @@ export class RecordReader {
   }
 
   #encoding(): void {
+    if (this.#symbols > 1 && this.#stands(linkedEncoding)) {
+      this.#at += linkedEncoding.length;
+    } else {
+      this.#encodingName();
+    }
+    const encoding = this.#byte();
+    if (encoding !== trueByte && encoding !== falseByte) throw unusual;
+  }
+
+  #encodingName(): void {
     if (this.#long() !== 1) throw unusual;
     const type = this.#byte();
     if (type === typeSymbol) {
@@ -261,8 +273,6 @@ export class RecordReader {
     } else if (type !== typeSymbolLink || this.#length() >= this.#symbols) {
       throw unusual;
     }
-    const encoding = this.#byte();
-    if (encoding !== trueByte && encoding !== falseByte) throw unusual;
   }
 
   #integer(): number {

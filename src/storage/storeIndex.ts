@@ -243,13 +243,16 @@ export class StoreIndex {
     for (const [id, front] of changed) listener.task(id, front);
   }
 
-  /** The winners among the last lines: whatever stands before them, no line after them can take their place. */
+  /**
+   * The winners among the last lines: whatever stands before them, no line after them can take their place. Read at the front
+   * alone, since something is to be seen soon; the whole list follows.
+   */
   #newest(snapshot: Snapshot): { id: string; front: RecordFront }[] {
     const index = new RecordIndex();
     const fronts = new Map<string, RecordFront>();
     const start = endOfLastLine(this.#fileSystem, snapshot.descriptor, Math.max(0, snapshot.end - newestBytes));
     for (const line of readLines(this.#fileSystem, snapshot.descriptor, start, snapshot.end)) {
-      const winner = index.take(line);
+      const winner = index.take(line, "front");
       if (winner === null) continue;
       fronts.delete(winner.id);
       fronts.set(winner.id, winner.front);

@@ -74,7 +74,6 @@ describe("an index of a big store", () => {
       Buffer.concat([older, brokenAtTheEnd("twice"), brokenAtTheEnd("once"), taskLine(newTask("last"))]),
     );
     await index.refresh(told);
-    assert.deepEqual(told.newestIds.slice(0, 2), ["last", "twice"], "what is shown first was read to its end");
     await verify(index, told);
     assert.equal(told.messages.get("twice"), "older copy");
     assert.equal(told.messages.has("once"), false);
