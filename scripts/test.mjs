@@ -23,13 +23,6 @@ async function mocha(suite, ...args) {
 }
 
 /** @returns {Promise<Counts>} */
-async function fuzz() {
-  const mocha = [packageScript("mocha/bin/mocha.js"), "--forbid-only", "--reporter", "scripts/lib/reporter.cjs"];
-  const env = { DEAD_TASKS_RESULTS: freshResultsFile("fuzz") };
-  return readResults("fuzz", await run(process.execPath, [...mocha, "test/fuzz/**/*.test.ts"], { env }));
-}
-
-/** @returns {Promise<Counts>} */
 async function host() {
   const suites = hostRuns.map(({ name }) => `host-${name}`);
   suites.forEach(freshResultsFile);
@@ -53,7 +46,7 @@ const parts = [
   ["unit and peers", () => mocha("unit", "test/unit/**/*.test.ts", "test/peers/**/*.test.ts")],
   ["faults", () => mocha("faults", "--parallel", "--jobs", "2", "test/faults/*.test.ts")],
   ["crowd", () => mocha("crowd", "test/crowd/*.test.ts")],
-  ["hostile bytes", fuzz],
+  ["hostile bytes", () => mocha("fuzz", "test/fuzz/**/*.test.ts")],
   ["host", host],
   ["start", () => step("start", "scripts/start.mjs", "--check")],
   ["package", () => step("package", "scripts/package.mjs")],
