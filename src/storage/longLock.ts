@@ -76,8 +76,8 @@ export class LongLock {
     await hold.release().catch(() => undefined);
   }
 
-  #isInPlace({ descriptor }: Hold): boolean {
-    return statIfPresent(this.#fileSystem, this.#path)?.identity === this.#fileSystem.fstat(descriptor).identity;
+  #isInPlace(hold: Hold): boolean {
+    return isInPlace(this.#fileSystem, this.#path, hold);
   }
 
   #lost(): StorageError {
@@ -162,6 +162,10 @@ export class LongLock {
   }
 }
 
+function isInPlace(fileSystem: FileSystem, path: string, { descriptor }: Hold): boolean {
+  return statIfPresent(fileSystem, path)?.identity === fileSystem.fstat(descriptor).identity;
+}
+
 /** The few calls that proper-lockfile makes, in the callback style that it wants, through our own file system. */
 function callbackStyle(fileSystem: FileSystem, hold: Hold): object {
   type Callback = (error: unknown, value?: unknown) => void;
@@ -184,9 +188,6 @@ function callbackStyle(fileSystem: FileSystem, hold: Hold): object {
   };
   // Rounded as Node rounds its own: the library compares the time with the one that it wrote, to the millisecond.
   const stat = (path: string): { mtime: Date } => ({ mtime: new Date(Math.round(fileSystem.stat(path).mtimeMs)) });
-  const removeOurs = (path: string): void => {
-    if (hold.isOurs) fileSystem.rmdir(path);
-  };
   return {
     mkdir: (path: string, callback: Callback) => {
       answering(() => {
@@ -196,7 +197,7 @@ function callbackStyle(fileSystem: FileSystem, hold: Hold): object {
     },
     rmdir: (path: string, callback: Callback) => {
       answering(() => {
-        removeOurs(path);
+        if (hold.isOurs) fileSystem.rmdir(path);
       }, callback);
     },
     utimes: (path: string, atime: Date, mtime: Date, callback: Callback) => {
@@ -207,8 +208,10 @@ function callbackStyle(fileSystem: FileSystem, hold: Hold): object {
     stat: (path: string, callback: Callback) => {
       answering(() => stat(path), whileHeld(callback));
     },
-    // At the process's exit the library removes what it still holds.
-    rmdirSync: removeOurs,
+    // At the process's exit the library removes what it still holds, or believes that it does.
+    rmdirSync: (path: string) => {
+      if (isInPlace(fileSystem, path, hold)) fileSystem.rmdir(path);
+    },
   };
 }
 

@@ -79,7 +79,7 @@ const messyLines = [
   torn,
 ];
 
-export function storeImage(lines: readonly Uint8Array[]): DiskImage {
+function storeImage(lines: readonly Uint8Array[]): DiskImage {
   return new Map([
     ["storage", null],
     [`storage/${dataName}`, Buffer.concat(lines)],
