@@ -6,7 +6,7 @@ const chunkBytes = 1 << 20;
 const backwardChunkBytes = 1 << 16;
 
 /** Bytes. A line of as many or more is never held whole. */
-export const longestLine = 64 << 20;
+export const longestLine = 32 << 20;
 /** What stands before the payload that a line's checksum is of: eight digits and a colon. */
 const checksumBytes = 9;
 
@@ -49,7 +49,8 @@ export function* readLines(fileSystem: FileSystem, descriptor: number, start: nu
       continue;
     }
     if (filled === buffer.length) {
-      const larger = Buffer.allocUnsafe(Math.min(buffer.length * 2, longestLine));
+      // In few steps: every buffer that is left behind stays for a while.
+      const larger = Buffer.allocUnsafe(Math.min(buffer.length * 8, longestLine));
       buffer.copy(larger, 0, 0, filled);
       buffer = larger;
     }

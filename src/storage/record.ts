@@ -22,6 +22,7 @@ export interface DeadTaskRecord {
   readonly failedAt: number;
   /** Null for an anonymous exception class. */
   readonly exceptionClass: string | null;
+  /** Of one that is longer than `longestText` the front, with `…` after it. */
   readonly exceptionMessage: string;
   readonly backtrace: readonly string[];
   /** A Marshal stream of its own; see `context.ts`. Kept as bytes so that a replay can keep every one. */
@@ -103,8 +104,15 @@ function stringField(fields: Map<string, RubyValue>, name: string): RubyString {
   return value;
 }
 
+/** Bytes of a text as it is shown. More is not read by anybody, and as text it would take several times the room. */
+export const longestText = 1 << 20;
+
 function text(fields: Map<string, RubyValue>, name: string): string {
-  return textOf(stringField(fields, name).bytes);
+  return textUpTo(longestText, stringField(fields, name).bytes);
+}
+
+function textUpTo(longest: number, bytes: Uint8Array): string {
+  return bytes.length <= longest ? textOf(bytes) : `${textOf(bytes.subarray(0, longest))}…`;
 }
 
 function bytes(fields: Map<string, RubyValue>, name: string): Uint8Array {
@@ -137,8 +145,7 @@ const longestBacktraceLine = 10_000;
 
 function backtraceLine(element: RubyValue): string {
   if (element.type !== "string") return inspect(element, { maxLength: 1_000 });
-  const { bytes } = element;
-  return bytes.length <= longestBacktraceLine ? textOf(bytes) : `${textOf(bytes.subarray(0, longestBacktraceLine))}…`;
+  return textUpTo(longestBacktraceLine, element.bytes);
 }
 
 /** What `encodeRecord` takes: the fields of a record before they are Ruby's. */

@@ -1,5 +1,5 @@
 import { dumpString } from "../marshal";
-import type { DeadTaskRecord } from "./record";
+import { longestText, type DeadTaskRecord } from "./record";
 
 /** What a list shows of a record. Text that is not UTF-8 has U+FFFD in place of the bytes that are not. */
 export type RecordFront = Pick<
@@ -69,8 +69,6 @@ const binaryString = asDumped('"');
 const linkedEncoding = asDumped("\x06;\x06");
 
 const longestName = 200;
-/** Bytes. Room for longer texts is not kept: the full decoder reads them. */
-const longestText = 1 << 20;
 const mostNames = 16;
 
 /** Thrown inside, never out: the record is not of the shape that Rage writes. */
@@ -208,13 +206,13 @@ export class RecordReader {
   #string(): string {
     this.#expect(encodedString);
     const length = this.#length();
+    if (length > longestText) throw unusual;
     const start = this.#at;
     this.#skip(length);
     const end = this.#at;
     this.#encoding();
     // As many bytes as characters of the dumped text: none of them is escaped, and all are ASCII.
     if (end - start === length) return this.#source.toString("latin1", start, end);
-    if (length > longestText) throw unusual;
     return this.#undumped(start, length);
   }
 
