@@ -33,11 +33,15 @@ export function encodingOf(value: RubyString | RubySymbol | RubyRegexp | RubyUse
 /** Bytes. Ruby knows no encoding of a longer name; without a limit a name of megabytes could be gone through for each string. */
 const LONGEST_ENCODING_NAME = 64;
 
-/** Whether a variable is one that stands for the encoding (`E` or `encoding`), and no variable of the object's own. */
+/**
+ * Whether a variable is one that stands for the encoding (`E` or `encoding`), and no variable of the object's own. The name
+ * of an encoding is a plain string: one with variables could hide a value in them.
+ */
 export function isEncodingVariable({ name, value }: InstanceVariable): boolean {
   const { bytes } = name;
   if (bytes.length === 1) return bytes[0] === 0x45 && value.type === "boolean";
-  return spells(bytes, "encoding") && value.type === "string" && value.bytes.length <= LONGEST_ENCODING_NAME;
+  if (value.type !== "string" || value.instanceVariables.length > 0 || !spells(bytes, "encoding")) return false;
+  return value.bytes.length <= LONGEST_ENCODING_NAME;
 }
 
 /** Whether the bytes are this ASCII text. Costs nothing where they are of another length, however long. */

@@ -49,12 +49,18 @@ function add(target: string, outcome: Outcome): void {
   process.stdout.write(`       input (base64): ${outcome.failure.input}\n`);
 }
 
+const started = Date.now();
+
+function seconds(): string {
+  return ((Date.now() - started) / 1000).toFixed(0);
+}
+
 async function main(): Promise<void> {
   process.stdout.write(`Seed ${seed}; FUZZ_SEED=${seed} repeats the run.\n`);
-  const started = Date.now();
   const waiting = slices();
   const work = async (): Promise<void> => {
     for (let slice = waiting.shift(); slice !== undefined; slice = waiting.shift()) {
+      if (slice.from === 0) process.stdout.write(`> ${slice.target}, after ${seconds()} s\n`);
       add(slice.target, await fuzz({ ...slice, seed }));
     }
   };
@@ -76,7 +82,7 @@ async function main(): Promise<void> {
     ];
     process.stdout.write(`${columns.join(" ")}\n`);
   }
-  process.stdout.write(`${inputs} inputs in ${((Date.now() - started) / 1000).toFixed(0)} s, ${failures} failures\n`);
+  process.stdout.write(`${inputs} inputs in ${seconds()} s, ${failures} failures\n`);
   process.exitCode = failures === 0 ? 0 : 1;
 }
 

@@ -205,6 +205,15 @@ export const marshalCases: readonly HostileCase[] = [
     input: () => stream("}\x06@\0@\0@\0"),
   },
   {
+    name: "a secret that is a variable of the name of a string's encoding",
+    target: "masking",
+    input: () =>
+      Buffer.from(
+        "BAhVOg9CaWdEZWNpbWFsfQZNEGNvbnN0cnVjdG9ySS8UI3t4fSAjJHkgIlwKCRsAkAc6CUE6OkJGOgpiZWdpbkkiCO2ggAY6DWVuY29kaW5nSSIJ8J+ZggY6DkBwYXNzd29yZCILczNjcjN0SSIH6f8GOgdAYSIH6f8=",
+        "base64",
+      ),
+  },
+  {
     name: "a module without a name",
     target: "inspect and literals",
     input: () => stream("m\0"),
