@@ -23,12 +23,19 @@ const SHORT_ESCAPES: readonly (readonly [byte: number, letter: string])[] = [
 const WIDTHS = new Uint8Array(256).fill(4);
 /** By byte: the letter of its short escape. */
 const LETTERS = new Uint8Array(256);
+/** By byte: whether it stands for itself in a dumped string, whatever comes before and after. */
+const PLAIN = new Uint8Array(256).fill(1, 0x01, 0x80);
+/** By byte: whether String#dump writes it as it is, whatever comes after. */
+const ITSELF = new Uint8Array(256).fill(1, 0x20, 0x7f);
 /** By letter: the byte that the short escape stands for, or 0. No escape stands for NUL. */
 const ESCAPED = new Uint8Array(256);
 /** By digit: its value, or 255. */
 const HEX_VALUES = new Uint8Array(256).fill(255);
 const HEX_DIGITS = Buffer.from("0123456789ABCDEF", "latin1");
 
+PLAIN[QUOTE] = 0;
+PLAIN[BACKSLASH] = 0;
+for (const byte of [QUOTE, HASH, BACKSLASH]) ITSELF[byte] = 0;
 WIDTHS.fill(1, 0x20, 0x7f);
 for (const [byte, letter] of SHORT_ESCAPES) {
   WIDTHS[byte] = 2;
@@ -58,14 +65,16 @@ export function dumpString(bytes: Uint8Array): Uint8Array {
   let at = 1;
   for (let index = 0; index < bytes.length; index++) {
     const byte = bytes[index] ?? 0;
-    const width = WIDTHS[byte];
-    if (width === 1) {
-      if (byte === HASH && interpolates(bytes[index + 1])) output[at++] = BACKSLASH;
+    if (ITSELF[byte] === 1) {
+      output[at++] = byte;
+    } else if (byte === HASH) {
+      if (interpolates(bytes[index + 1])) output[at++] = BACKSLASH;
       output[at++] = byte;
     } else {
       output[at++] = BACKSLASH;
-      if (width === 2) {
-        output[at++] = LETTERS[byte] ?? 0;
+      const letter = LETTERS[byte] ?? 0;
+      if (letter !== 0) {
+        output[at++] = letter;
       } else {
         output[at++] = HEX_MARK;
         output[at++] = HEX_DIGITS[byte >> 4] ?? 0;
@@ -92,7 +101,10 @@ export function undumpString(ascii: Uint8Array): Uint8Array {
   let at = 1;
   while (at <= last) {
     const byte = ascii[at] ?? 0;
-    if (byte === BACKSLASH) {
+    if (PLAIN[byte] === 1) {
+      output[length++] = byte;
+      at++;
+    } else if (byte === BACKSLASH) {
       const letter = ascii[at + 1];
       if (letter === HEX_MARK) {
         const high = HEX_VALUES[ascii[at + 2] ?? 0] ?? 255;
@@ -111,9 +123,7 @@ export function undumpString(ascii: Uint8Array): Uint8Array {
       // A copy where most of the room was escapes: what is kept of it may be kept for long.
       return length * 2 < output.length ? Buffer.from(output.subarray(0, length)) : output.subarray(0, length);
     } else {
-      if (byte === 0 || byte > 0x7f) throw invalid("a dumped string holds ASCII alone", at);
-      output[length++] = byte;
-      at++;
+      throw invalid("a dumped string holds ASCII alone", at);
     }
   }
   throw invalid("a dumped string lacks its closing quote", ascii.length);
