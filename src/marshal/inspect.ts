@@ -16,7 +16,7 @@ import type {
 } from "./values";
 
 export interface InspectOptions {
-  /** Characters (UTF-16 units) of the text. A longer one is cut and ends in `…`. The default is 1,000,000. */
+  /** Characters (UTF-16 units) of the text. A longer one is cut and ends in `…`. The default is 500,000. */
   readonly maxLength?: number;
   /**
    * Whether to print `[FILTERED]` in place of a value. Asked with the text of a hash's key (a String or a Symbol),
@@ -29,7 +29,7 @@ export interface InspectOptions {
 /** What stands in place of a masked value. */
 const MASK = "[FILTERED]";
 
-const DEFAULT_MAX_LENGTH = 1_000_000;
+const DEFAULT_MAX_LENGTH = 500_000;
 
 /**
  * The value as `inspect` of Ruby 3.4 prints it under UTF-8, with these differences: objects have no address; no class

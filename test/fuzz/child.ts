@@ -30,9 +30,11 @@ function peakMemory(): number {
   return process.resourceUsage().maxRSS * 1024;
 }
 
-function processorMilliseconds(since?: NodeJS.CpuUsage): number {
-  const { user, system } = process.cpuUsage(since);
-  return (user + system) / 1000;
+async function checked(target: Target, bytes: Buffer): Promise<{ milliseconds: number; isAccepted: boolean }> {
+  const before = process.cpuUsage();
+  const isAccepted = await target.check(bytes);
+  const { user, system } = process.cpuUsage(before);
+  return { milliseconds: (user + system) / 1000, isAccepted };
 }
 
 type Input = (index: number) => { readonly target: Target; readonly bytes: Buffer; readonly what: string };
@@ -57,15 +59,17 @@ async function run(input: Input, { from, count, progressFile }: Assignment): Pro
         message: `${what}: ${reason}`,
         input: assignment.target === "cases" ? "" : bytes.subarray(0, 3000).toString("base64"),
       });
-    const before = process.cpuUsage();
     try {
-      if (await target.check(bytes)) accepted++;
+      const limit = mostMilliseconds * (target.operations ?? 1);
+      let { milliseconds, isAccepted } = await checked(target, bytes);
+      // Once more where it took long: a crowded machine is slow now and then, a hang is slow again.
+      if (milliseconds > limit) ({ milliseconds, isAccepted } = await checked(target, bytes));
+      if (isAccepted) accepted++;
+      if (milliseconds > slowest.milliseconds) slowest = { index, milliseconds };
+      if (milliseconds > limit) return failed(`took ${milliseconds.toFixed(0)} ms`);
     } catch (error) {
       return failed(error instanceof Error ? (error.stack ?? error.message) : String(error));
     }
-    const milliseconds = processorMilliseconds(before);
-    if (milliseconds > slowest.milliseconds) slowest = { index, milliseconds };
-    if (milliseconds > mostMilliseconds * (target.operations ?? 1)) return failed(`took ${milliseconds.toFixed(0)} ms`);
     const grown = peakMemory() - memoryBefore;
     if (grown > mostBytes) return failed(`memory grew by ${(grown / 2 ** 20).toFixed(0)} MiB`);
     if (describePrototypes() !== prototypesBefore) return failed("a prototype was changed");

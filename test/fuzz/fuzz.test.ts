@@ -14,7 +14,7 @@ function assertKept({ failure }: Outcome, target: string): void {
 }
 
 describe(`hostile bytes, seed ${seed}`, function () {
-  this.timeout(120_000);
+  this.timeout(300_000);
 
   for (const { name, runs } of targets) {
     it(`${runs.short} inputs for ${name} break no promise`, async () => {

@@ -41,7 +41,7 @@ function checksumBetween(path: string, start: number, end: number): number {
 }
 
 describe("lines too long to be held", function () {
-  this.timeout(120_000);
+  this.timeout(300_000);
   const folders = temporaryFolders();
 
   it("are listed, searched, shown, compacted and counted in little memory, beside the longest that are read", () => {

@@ -54,7 +54,7 @@ const stricter = [
 ];
 
 describe(`hostile records before Ruby, seed ${seed}`, function () {
-  this.timeout(120_000);
+  this.timeout(300_000);
 
   it(`${count} of them are read by both alike, or refused for a known reason`, () => {
     const inputs = Array.from({ length: count }, (_, index) => mutatedRecord(new Random(`${seed}:ruby:${index}`)));

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import type { Assignment, Outcome } from "./protocol";
 
 /** How long one input may keep a process busy, by the clock, before the process is ended. A loaded machine is slow. */
-const hangMilliseconds = 15_000;
+const hangMilliseconds = 60_000;
 
 /** Runs an assignment in a process of its own, with a heap of 256 MB, and ends it where an input hangs. */
 export async function fuzz(assignment: Omit<Assignment, "progressFile">): Promise<Outcome> {

@@ -127,7 +127,7 @@ describe("inspect", () => {
   it("ends for what would be endless: sharing, nesting, and both", () => {
     const started = performance.now();
     const text = inspect(laughs(30));
-    assert.equal(text.length, 1_000_000);
+    assert.equal(text.length, 500_000);
     assert.ok(text.startsWith("[[[[") && text.endsWith("…"));
     assert.equal(inspect(laughs(30), { maxLength: 1000 }).length, 1000);
 
@@ -163,7 +163,7 @@ describe("long things in many places", () => {
   for (const [index, value] of repetitive().entries()) {
     it(`cost no more than they print (${index + 1})`, () => {
       const started = performance.now();
-      assert.ok(inspect(value).length <= 1_000_000);
+      assert.ok(inspect(value).length <= 500_000);
       assert.equal(inspect(value, { maxLength: 100, isMasked: (name) => name === "x" }).length, 100);
       const literal = toRubyLiteral(value);
       assert.ok(literal.length < 8_000_000);
