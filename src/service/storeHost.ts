@@ -10,6 +10,7 @@ import {
   type RecordFront,
   type StorageEnvironment,
 } from "../storage";
+import { yieldToOthers } from "../storage/clock";
 import { OperationQueue } from "../storage/queue";
 import { problemOf } from "./problems";
 import type { Damage, Problem, StoreStatus, StoreTarget, StoreUpdate, TaskSummary } from "./protocol";
@@ -96,7 +97,15 @@ export class StoreHost {
     this.#verifying = true;
     try {
       while (!this.index.isVerified && this.#failedAt === null && !this.#isStopped && !this.#disposed) {
-        await this.#turns.run("", () => this.#read("ready", (listener) => this.index.verifyNext(listener)));
+        const outcome = { advanced: false };
+        await this.#turns.run("", () =>
+          this.#read("ready", async (listener) => {
+            outcome.advanced = await this.index.verifyNext(listener);
+          }),
+        );
+        if (!outcome.advanced) break;
+        // Requests and timers come first, and nothing in a short read would let them.
+        await yieldToOthers();
       }
     } finally {
       this.#verifying = false;

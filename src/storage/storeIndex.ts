@@ -100,31 +100,32 @@ export class StoreIndex {
 
   /**
    * Reads some more records to their ends, and corrects the index once all are and some cannot be read. To be called until
-   * `isVerified`, with refreshes in between as they come. Throws StorageErrors.
+   * `isVerified`, with refreshes in between as they come. Returns false where it got no further, since the file is not the one
+   * that was indexed any more: then it goes on after the refresh which that brings. Throws StorageErrors.
    */
-  async verifyNext(listener: IndexListener): Promise<void> {
+  async verifyNext(listener: IndexListener): Promise<boolean> {
     const snapshot = await this.#store.openSnapshot();
-    if (snapshot === null) return;
-    let corrects = false;
+    if (snapshot === null) return false;
+    let outcome: "stays" | "advanced" | "corrects";
     try {
-      corrects = this.#verifySome(snapshot);
+      outcome = this.#verifySome(snapshot);
     } catch (error) {
       throw asStorageError(error, `read ${this.#store.names.dataFile}`);
     } finally {
       this.#fileSystem.close(snapshot.descriptor);
     }
-    if (corrects) {
+    if (outcome === "corrects") {
       this.#indexed = null;
       await this.refresh(listener);
     }
+    return outcome !== "stays";
   }
 
-  /** Whether a record that is listed as readable turned out not to be, and no record is left to verify. */
-  #verifySome(snapshot: Snapshot): boolean {
+  /** `corrects`: no record is left to verify, and one that is listed as readable turned out not to be. */
+  #verifySome(snapshot: Snapshot): "stays" | "advanced" | "corrects" {
     const indexed = this.#indexed;
     const verification = this.#verification;
-    // A file that is not the indexed one any more is verified after the refresh that it brings.
-    if (indexed === null || verification === null || this.#continuesFrom(snapshot) === null) return false;
+    if (indexed === null || verification === null || this.#continuesFrom(snapshot) === null) return "stays";
     const reader = new RecordReader();
     const until = verification.verifiedTo + verifiedAtOnce;
     for (const line of readLines(this.#fileSystem, snapshot.descriptor, verification.verifiedTo, indexed.end)) {
@@ -137,10 +138,10 @@ export class StoreIndex {
       verification.verifiedTo = line.offset + line.length + 1;
       if (verification.verifiedTo >= until) break;
     }
-    if (verification.verifiedTo < indexed.end) return false;
-    return [...this.#index.records.values()].some(
-      ({ offset, unreadable }) => unreadable === null && verification.unreadable.has(offset),
-    );
+    if (verification.verifiedTo < indexed.end) return "advanced";
+    const isListed = ({ offset, unreadable }: IndexedRecord): boolean =>
+      unreadable === null && verification.unreadable.has(offset);
+    return [...this.#index.records.values()].some(isListed) ? "corrects" : "advanced";
   }
 
   /**

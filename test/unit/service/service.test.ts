@@ -453,6 +453,24 @@ describe("the storage worker and its client", function () {
     assert.equal(view.tasks.size, count - 1);
   });
 
+  it("answers while a big store is replaced or removed under its hands", async () => {
+    const path = join(folders.make(), "storage");
+    const count = 20_000;
+    writeBigStore(path, count);
+    const { service, view, data } = await open(path);
+    await view.ready();
+    // The records are still being read to their ends; the file that they are read from is another one now, then none.
+    for (const change of ["replaced", "removed"]) {
+      writeFileSync(`${data}.new`, readFileSync(data));
+      if (change === "replaced") renameSync(`${data}.new`, data);
+      else rmSync(data);
+      const detail = await service.detail("store", newestBigStoreId(count), reveal);
+      assert.equal(detail.kind, change === "replaced" ? "task" : "gone");
+      await service.refresh("store");
+    }
+    assert.equal((await view.ready()).taskCount, 0);
+  });
+
   it("discovers the stores of a folder, whatever else is in it", async () => {
     const folder = folders.make();
     const shop = join(folder, "shop");

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { appendFileSync, readFileSync, writeFileSync } from "node:fs";
+import { appendFileSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { dumpString } from "../../../src/marshal";
 import { StoreIndex, nodeFileSystem, type IndexListener, type RecordFront } from "../../../src/storage";
@@ -114,6 +114,17 @@ describe("an index of a big store", () => {
     await verify(index, told);
     assert.deepEqual(index.unreadable, []);
     assert.equal(told.messages.has("once"), true);
+  });
+
+  it("gets no further in a file that is not the indexed one any more, and says so", async () => {
+    const { index, told, data } = await bigIndex(brokenAtTheEnd("once"));
+    await index.refresh(told);
+    assert.equal(await index.verifyNext(told), true);
+    writeFileSync(`${data}.new`, readFileSync(data));
+    renameSync(`${data}.new`, data);
+    assert.equal(await index.verifyNext(told), false);
+    rmSync(data);
+    assert.equal(await index.verifyNext(told), false);
   });
 
   it("goes on verifying while the store grows", async () => {
