@@ -23,49 +23,61 @@ export interface CommandServices {
   readonly reporter: Reporter;
 }
 
-type Handler = (item: unknown, items: unknown) => unknown;
+/** `given`: what the command was called with; nothing from a key or the palette, an item and perhaps others from a menu. */
+type Handler = (given: readonly unknown[]) => unknown;
 
 /** All commands. Typed by the ids, so that none is forgotten. */
 export function registerCommands(services: CommandServices): Disposable[] {
   const { registry, stores, view, pane, actions, rawFiles, reporter } = services;
-  const chosen = (item: unknown, items: unknown): TreeNode[] => chosenNodes(item, items, view.view.selection);
-  const records = (item: unknown, items: unknown): RecordReference[] => recordsOf(chosen(item, items));
+  const chosen = (given: readonly unknown[]): TreeNode[] | null => {
+    const nodes = chosenNodes(given, view.view.selection);
+    if (nodes === null) tellItemGone();
+    return nodes;
+  };
+  /** For commands that act on records. */
+  const onRecords =
+    (act: (records: RecordReference[]) => Promise<void>): Handler =>
+    async (given) => {
+      const nodes = chosen(given);
+      if (nodes !== null) await act(recordsOf(nodes));
+    };
+  /** For commands that act on one record: the item that was clicked, whatever else is selected. */
+  const onRecord =
+    (act: (record: RecordReference) => Promise<void>): Handler =>
+    async (given) => {
+      const [record] = recordsOf(chosen(given.slice(0, 1)) ?? []);
+      if (record !== undefined) await act(record);
+    };
+  const onAll =
+    (prompt: string, act: (records: RecordReference[]) => Promise<void>): Handler =>
+    async (given) => {
+      const store = await chooseStore(registry, given, prompt);
+      if (store !== undefined) await act(allTasks(store));
+    };
   const handlers: Readonly<Record<Command, Handler>> = {
-    [Command.show]: async (item) => {
-      const [record] = records(item, undefined);
-      if (record !== undefined) await pane.show(record.store, record.id);
-    },
-    [Command.retry]: (item, items) => actions.retry(records(item, items)),
-    [Command.delete]: (item, items) => actions.delete(records(item, items)),
-    [Command.copyId]: (item, items) => actions.copyIds(records(item, items)),
-    [Command.copyRuby]: async (item) => {
-      const [record] = records(item, undefined);
-      if (record !== undefined) await actions.copyRuby(record);
-    },
-    [Command.openRaw]: async (item) => {
-      const [node] = chosen(item, undefined);
+    [Command.show]: onRecord((record) => pane.show(record.store, record.id)),
+    [Command.retry]: onRecords((records) => actions.retry(records)),
+    [Command.delete]: onRecords((records) => actions.delete(records)),
+    [Command.copyId]: onRecords((records) => actions.copyIds(records)),
+    [Command.copyRuby]: onRecord((record) => actions.copyRuby(record)),
+    [Command.openRaw]: async (given) => {
+      const [node] = chosen(given.slice(0, 1)) ?? [];
       if (node === undefined) return;
       const [record] = recordsOf([node]);
       if (record !== undefined) await rawFiles.openRecord(record.store, record.id);
       else if (node.kind === "damage" || node.kind === "store") await rawFiles.openStoreFile(node.store, null);
       else if (node.kind === "otherVersion") await rawFiles.openStoreFile(node.store, node.file);
     },
-    [Command.retryAll]: async (item) => {
-      const store = await chooseStore(registry, item, "Retry all dead tasks of which store?");
-      if (store !== undefined) await actions.retry(allTasks(store));
-    },
-    [Command.deleteAll]: async (item) => {
-      const store = await chooseStore(registry, item, "Delete all dead tasks of which store?");
-      if (store !== undefined) await actions.delete(allTasks(store));
-    },
-    [Command.showMore]: (item) => {
+    [Command.retryAll]: onAll("Retry all dead tasks of which store?", (records) => actions.retry(records)),
+    [Command.deleteAll]: onAll("Delete all dead tasks of which store?", (records) => actions.delete(records)),
+    [Command.showMore]: ([item]) => {
       if (isTreeNode(item) && item.kind === "more") view.tree.showMore(item.store);
     },
     [Command.refresh]: async () => {
       await stores.look();
       await registry.refresh();
     },
-    [Command.stopReading]: async (item) => {
+    [Command.stopReading]: async ([item]) => {
       const reading = isTreeNode(item) && "store" in item ? [item.store] : registry.stores;
       await registry.stopReading(reading);
     },
@@ -75,9 +87,9 @@ export function registerCommands(services: CommandServices): Disposable[] {
     [Command.openSettings]: () => openSettings(),
   };
   return Object.entries(handlers).map(([id, handler]) =>
-    commands.registerCommand(id, async (item?: unknown, items?: unknown) => {
+    commands.registerCommand(id, async (...given: unknown[]) => {
       try {
-        await handler(item, items);
+        await handler(given);
       } catch (error) {
         reporter.failure(`run ${id}`, error);
       }
@@ -90,8 +102,24 @@ function allTasks(store: StoreModel): RecordReference[] {
   return store.newestFirst().map((task) => recordReference(store, task.id));
 }
 
-async function chooseStore(registry: StoreRegistry, item: unknown, prompt: string): Promise<StoreModel | undefined> {
+function tellItemGone(): void {
+  const text = "The list was being drawn anew, and what you clicked was not found in it. Nothing was done; try again.";
+  void window.showInformationMessage(text);
+}
+
+/** The store that was clicked, or is the only one with tasks, or is picked. */
+async function chooseStore(
+  registry: StoreRegistry,
+  given: readonly unknown[],
+  prompt: string,
+): Promise<StoreModel | undefined> {
+  const [item] = given;
   if (isTreeNode(item) && "store" in item) return item.store;
+  if (given.length > 0 && registry.stores.length > 1) {
+    // With several, the command is in the menu of a store's item; the view's own menu has it only where there is one store.
+    tellItemGone();
+    return undefined;
+  }
   const stores = registry.stores.filter((store) => store.wasReady && store.taskCount > 0);
   if (stores.length === 0) {
     const isReading = registry.stores.some((store) => !store.wasReady);

@@ -17,11 +17,15 @@ export function recordReference(store: StoreModel, id: string): RecordReference 
 }
 
 /**
- * What a command is to act on. A menu passes the item that it was opened on and, where that item is one of several that are
- * selected, all of them; a keybinding passes nothing and means the selection. An item outside the selection stands alone.
+ * What a command is to act on, from the arguments that it was called with. A menu gives the item that it was opened on and, where
+ * that item is one of several that are selected, all of them; a key gives nothing and means the selection. An item outside
+ * the selection stands alone. Null where a menu gave an item that the editor no longer knows, since the task went or the list
+ * was being drawn in that moment: the selection is then something else than what was clicked.
  */
-export function chosenNodes(item: unknown, items: unknown, selection: readonly TreeNode[]): TreeNode[] {
-  if (!isTreeNode(item)) return [...selection];
+export function chosenNodes(given: readonly unknown[], selection: readonly TreeNode[]): TreeNode[] | null {
+  const [item, items] = given;
+  if (given.length === 0) return [...selection];
+  if (!isTreeNode(item)) return null;
   if (Array.isArray(items) && items.includes(item)) return items.filter(isTreeNode);
   return [item];
 }

@@ -1,6 +1,7 @@
 import { EventEmitter, type Disposable, type TreeDataProvider, type TreeItem } from "vscode";
 import type { StoreModel } from "../stores/storeModel";
 import type { StoreRegistry } from "../stores/storeRegistry";
+import { relativeTime } from "../text/times";
 import { childNodes, pageSize, parentNode, rootNodes, type TreeInput, type TreeNode } from "./nodes";
 import { tooltip, treeItem } from "./treeItems";
 
@@ -15,6 +16,7 @@ export class TaskTree implements TreeDataProvider<TreeNode>, TreeInput, Disposab
   readonly #shown = new Map<string, number>();
   #timer: NodeJS.Timeout | null = null;
   #pending = false;
+  #drawn: readonly unknown[] = [];
 
   readonly onDidChangeTreeData = this.#changed.event;
 
@@ -40,18 +42,40 @@ export class TaskTree implements TreeDataProvider<TreeNode>, TreeInput, Disposab
     this.refresh();
   }
 
-  /** Has the tree drawn anew: at once, or with the next turn where the last was just now. */
+  /**
+   * Has the tree drawn anew, at once, or with the next turn where the last was just now, and only if that would show anything
+   * else: while the editor draws, a click on an item is lost.
+   */
   refresh(): void {
     if (this.#timer !== null) {
       this.#pending = true;
       return;
     }
     this.#pending = false;
-    this.#changed.fire(undefined);
+    const picture = this.#picture(this.getChildren());
+    if (picture.length !== this.#drawn.length || picture.some((part, index) => part !== this.#drawn[index])) {
+      this.#drawn = picture;
+      this.#changed.fire(undefined);
+    }
     this.#timer = setTimeout(() => {
       this.#timer = null;
       if (this.#pending) this.refresh();
     }, refreshInterval);
+  }
+
+  /** What all that can be seen of these nodes, and of those below them, depends on; equal part by part where nothing changed. */
+  #picture(nodes: readonly TreeNode[]): unknown[] {
+    const now = Date.now() / 1000;
+    return nodes.flatMap((node) => {
+      if (node.kind === "task") {
+        const { task, store } = node;
+        // A task that changes is another object. Thousands may be shown, so their items and tooltips are not made for this.
+        return [task, relativeTime(task.failedAt, now), store.status.readOnly];
+      }
+      const { id, label, description, contextValue, collapsibleState } = treeItem(node, now);
+      const below = this.#picture(this.getChildren(node));
+      return [id, label, description, contextValue, collapsibleState, tooltip(node, now)?.value, ...below];
+    });
   }
 
   getChildren(node?: TreeNode): TreeNode[] {

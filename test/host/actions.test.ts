@@ -243,6 +243,21 @@ describe("retry and delete", () => {
     assert.equal(await env.clipboard.readText(), newest);
   });
 
+  it("does nothing, and says so, when the item that was clicked is gone, whatever is selected", async () => {
+    const { view } = await deadTasks();
+    const [node] = await recordNodes(store);
+    await commands.executeCommand("deadTasks.tasks.focus");
+    await eventually(() => view.view.reveal(node!, { select: true, focus: true }));
+    await eventually(() => {
+      assert.equal(view.view.selection.length, 1);
+    });
+    for (const command of ["retry", "delete", "copyId", "copyRuby", "openRaw", "retryAll", "deleteAll"]) {
+      await commands.executeCommand(`deadTasks.${command}`, undefined, undefined);
+      assert.match(dialogs.only().text, /^The list was being drawn anew, .* Nothing was done; try again\.$/, command);
+    }
+    assertUntouched();
+  });
+
   it("asks for nothing and changes nothing for what is no item of the list", async () => {
     const nothing = [{ kind: "task" }, { kind: "store" }, "1767225637-4101-1", null, 7];
     const [, second] = await recordNodes(store);

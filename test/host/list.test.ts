@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { TreeItemCollapsibleState, type MarkdownString, type TreeItem } from "vscode";
+import { setTimeout as delay } from "node:timers/promises";
+import { commands, TreeItemCollapsibleState, type MarkdownString, type TreeItem } from "vscode";
 import type { StoreModel } from "../../src/stores/storeModel";
 import type { TreeNode } from "../../src/tree/nodes";
 import { secondProcesses } from "../support/processes";
@@ -61,6 +62,19 @@ describe("the list of the demo application", () => {
       return JSON.stringify([item.label, item.description, tooltip.value]);
     });
     assert.doesNotMatch(texts.join("\n"), /tok_live|correct horse|sk_b00k5h0p|locale: :/);
+  });
+
+  it("is drawn anew only where something in it has changed", async () => {
+    const { view } = await deadTasks();
+    let drawn = 0;
+    const listening = view.tree.onDidChangeTreeData(() => drawn++);
+    // A look finds what is there already; the times in the rows may be another minute's, once.
+    for (let look = 0; look < 5; look++) {
+      await commands.executeCommand("deadTasks.refresh");
+      await delay(200);
+    }
+    listening.dispose();
+    assert.ok(drawn <= 1, `drawn ${drawn} times`);
   });
 
   it("finds an item's place again, so that it can be revealed", async () => {

@@ -209,11 +209,16 @@ describe("what a command acts on", () => {
   const [a, b, c] = [nodes[0]!, nodes[1]!, nodes[2]!];
 
   it("is the selection for a key, the item for a menu outside of it, and all for one inside", () => {
-    assert.deepEqual(chosenNodes(undefined, undefined, [a, b]), [a, b]);
-    assert.deepEqual(chosenNodes(c, [a, b], [a, b]), [c]);
-    assert.deepEqual(chosenNodes(a, [a, b], [a, b]), [a, b]);
-    assert.deepEqual(chosenNodes(a, undefined, [b]), [a]);
-    assert.deepEqual(chosenNodes({ kind: "other" }, undefined, [b]), [b]);
+    assert.deepEqual(chosenNodes([], [a, b]), [a, b]);
+    assert.deepEqual(chosenNodes([c, [a, b]], [a, b]), [c]);
+    assert.deepEqual(chosenNodes([a, [a, b]], [a, b]), [a, b]);
+    assert.deepEqual(chosenNodes([a, undefined], [b]), [a]);
+  });
+
+  it("is not the selection where a menu's item is gone: that would be another task than the one clicked", () => {
+    assert.equal(chosenNodes([undefined, undefined], [b]), null);
+    assert.equal(chosenNodes([null], [b]), null);
+    assert.equal(chosenNodes([{ kind: "other" }, [a]], [b]), null);
   });
 
   it("is records alone, by store", () => {
