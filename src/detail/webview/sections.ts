@@ -46,7 +46,8 @@ function header(state: DetailState, controls: PaneControls): HTMLElement {
   if (state.kind === "task") title.append(copyButton("taskClass", "Copy Class", controls));
   made.append(title);
   const summary: (Node | string)[] = [];
-  if (state.storeName !== null) summary.push(element("span", {}, icon("archive"), ` ${state.storeName}`));
+  if (state.storeName !== null)
+    summary.push(element("span", {}, icon("archive"), ` ${state.storeName}`, state.kind === "task" ? " ·" : ""));
   if (state.kind === "task") {
     summary.push(
       element("span", {}, "Failed ", timeElement(state.failedAt)),
