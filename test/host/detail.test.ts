@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { appendFileSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
 import { commands, ViewColumn, window, type WebviewPanel } from "vscode";
 import type { DetailState, TaskState } from "../../src/detail/protocol";
 import type { StoreModel } from "../../src/stores/storeModel";
@@ -83,6 +84,23 @@ describe("the detail pane", () => {
     await eventually(() => {
       assert.deepEqual(panes(), [store.newestFirst()[2]!.taskClass]);
     });
+  });
+
+  it("shows the last of many that are selected in quick succession, whole", async () => {
+    await setStores(undefined);
+    const store = await storeNamed("bookshop");
+    const nodes = await recordNodes(store);
+    for (let round = 0; round < 5; round++) {
+      const some = nodes.slice(round * 6, round * 6 + 6);
+      await Promise.all(some.map((node) => commands.executeCommand("deadTasks.show", node)));
+      const last = some.at(-1)!;
+      assert.ok(last.kind === "task");
+      await delay(100);
+      const shown = await taskState();
+      assert.equal(shown.reference.id, last.task.id);
+      assert.equal(shown.facts[0]!.text, last.task.id);
+      assert.equal(shown.title, last.task.taskClass);
+    }
   });
 
   it("knows the files of the demo's backtraces, and only those below the folder", async () => {

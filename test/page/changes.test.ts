@@ -28,14 +28,15 @@ describe("changing the demo application's dead tasks", () => {
   /** Shows the task with this error; returns its id, as the pane names it. */
   async function idOfShown(error: string): Promise<string> {
     await workbench().row(error).click();
-    await workbench().webview.getByText(error).waitFor();
-    return workbench().webview.locator("dd .mono").innerText();
+    return workbench().webview.locator("main").filter({ hasText: error }).locator("dd .mono").innerText();
   }
 
   before(async function () {
     this.timeout(60_000);
     await workbench().openView();
     await waitForBadge(36);
+    // A click while a window that just opened still draws the list is lost, and said to be.
+    await workbench().page.waitForTimeout(2_000);
   });
 
   it("retries with the button in the row", async () => {
@@ -116,18 +117,13 @@ describe("changing the demo application's dead tasks", () => {
 
   it("opens the raw storage file at the task's line, read-only", async () => {
     const row = workbench().row("FrozenError");
-    await row.click();
-    const id = await workbench()
-      .webview.getByText(/^\d+-\d+-\d+$/)
-      .innerText();
+    const id = await idOfShown("FrozenError");
     await workbench().pickFromMenu(row, "Open Raw Storage File");
     await workbench().tab("deferred-dead_tasks-0").waitFor();
-    const status = await workbench()
-      .page.locator(".part.statusbar")
-      .getByText(/^Ln \d+, Col 1/)
-      .innerText();
-    const line = dataFile().split("\n")[Number(/\d+/.exec(status)![0]) - 1]!;
-    assert.ok(line.includes(`:dead_task:${id}:`));
+    const line = dataFile()
+      .split("\n")
+      .findIndex((text) => text.includes(`:dead_task:${id}:`));
+    await workbench().cursorAt(line + 1);
     await workbench().screenshot("raw");
     await workbench().page.keyboard.type("x");
     await workbench().page.getByText("Editor is read-only").first().waitFor();

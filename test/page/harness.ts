@@ -184,6 +184,11 @@ export class Workbench {
     return this.page.locator(".tabs-container .tab").filter({ has: this.page.getByText(title, { exact: true }) });
   }
 
+  /** Waits until the text editor in sight has its cursor at the beginning of this line, 1-based. */
+  async cursorAt(line: number): Promise<void> {
+    await this.page.locator(".part.statusbar").getByText(`Ln ${line}, Col 1`, { exact: true }).waitFor();
+  }
+
   /** The document of the webview that is in sight. */
   get webview(): FrameLocator {
     return this.page.locator("iframe.webview.ready:visible").first().contentFrame().frameLocator("#active-frame");
@@ -206,10 +211,13 @@ export class Workbench {
     const palette = this.page.locator(".quick-input-widget");
     const found = palette.locator(".monaco-list-row.focused").filter({ hasText: title });
     for (let attempt = 0; attempt < 4 && !(await found.isVisible()); attempt++) {
-      // The palette closes when something else takes the focus, a panel that was just hidden, for one.
       await this.page.keyboard.press("F1");
-      await palette.locator("input").fill(`>${title}`);
-      await found.waitFor({ timeout: 3_000 }).catch(() => undefined);
+      try {
+        await palette.locator("input").fill(`>${title}`, { timeout: 3_000 });
+        await found.waitFor({ timeout: 3_000 });
+      } catch {
+        // The palette closes when something else takes the focus, a panel that was just hidden, for one.
+      }
     }
     await found.waitFor();
     return found;
