@@ -85,7 +85,7 @@ describe("the extension in Restricted Mode", () => {
     writeFileSync(join(folder(), ".vscode", "settings.json"), JSON.stringify(settings));
     await eventually(() => {
       assert.equal(workspace.getConfiguration("editor").get("tabSize"), 7, "the editor has read it");
-    });
+    }, 15_000);
     const { registry, stores, pane } = await deadTasks();
     await stores.look();
     assert.deepEqual(
