@@ -46,7 +46,12 @@ export function activate(context: ExtensionContext): Testing {
     new RawRecords(service),
     ...registerCommands({ registry, stores, view, pane, actions, rawFiles, reporter }),
   );
-  // Not awaited: activation must not wait for the disk.
-  void stores.look();
+  // Afterwards and not awaited: activation must wait neither for the disk nor for the worker's start.
+  const firstLook = setImmediate(() => void stores.look());
+  context.subscriptions.push({
+    dispose: () => {
+      clearImmediate(firstLook);
+    },
+  });
   return { context, service, registry, stores, view, pane, activationTime: performance.now() - started };
 }

@@ -11,11 +11,11 @@ interface Waiting {
 }
 
 /**
- * Starts the storage worker and speaks with it. `workerPath`: the bundled worker. When the worker ends, which it does only on a
+ * Speaks with the storage worker, which the first request starts. `workerPath`: the bundled worker. When the worker ends, which it does only on a
  * fault of ours, every waiting and later request is rejected with a `worker-ended` ServiceError.
  */
 export function startStoreService(workerPath: string, log: Log): StoreService {
-  const connection = new Connection(new Worker(workerPath), log);
+  const connection = new Connection(workerPath, log);
   const request = <Name extends RequestName>(name: Name): StoreService[Name] =>
     // One protocol types both ends: what answers `name` returns what `name` promises.
     ((...parameters: unknown[]) => connection.request(name, parameters)) as StoreService[Name];
@@ -39,35 +39,43 @@ export function startStoreService(workerPath: string, log: Log): StoreService {
 }
 
 class Connection {
-  readonly #worker: Worker;
+  readonly #workerPath: string;
   readonly #log: Log;
+  /** Started with the first request: an editor's activation must not wait for a thread. */
+  #worker: Worker | null = null;
   readonly #waiting = new Map<number, Waiting>();
   readonly #listeners = new Set<Listener>();
   #sequence = 0;
   #ended: ServiceError | null = null;
   #disposed = false;
 
-  constructor(worker: Worker, log: Log) {
-    this.#worker = worker;
+  constructor(workerPath: string, log: Log) {
+    this.#workerPath = workerPath;
     this.#log = log;
+  }
+
+  #start(): Worker {
+    const worker = new Worker(this.#workerPath);
     worker.on("message", (message: WorkerMessage) => {
       this.#receive(message);
     });
     worker.on("error", (error) => {
-      log("error", `The storage worker failed: ${error.stack ?? error.message}`);
+      this.#log("error", `The storage worker failed: ${error.stack ?? error.message}`);
     });
     worker.on("exit", () => {
       this.#end();
     });
+    return worker;
   }
 
   async request(name: RequestName, parameters: readonly unknown[]): Promise<unknown> {
     if (this.#ended !== null) throw this.#ended;
+    const worker = (this.#worker ??= this.#start());
     this.#sequence += 1;
     const message: RequestMessage = { sequence: this.#sequence, name, parameters };
     return await new Promise((resolve, reject) => {
       this.#waiting.set(message.sequence, { resolve, reject });
-      this.#worker.postMessage(message);
+      worker.postMessage(message);
     });
   }
 
@@ -85,7 +93,9 @@ class Connection {
   }
 
   #terminateWhenIdle(): void {
-    if (this.#disposed && this.#waiting.size === 0) void this.#worker.terminate();
+    if (!this.#disposed || this.#waiting.size > 0) return;
+    if (this.#worker === null) this.#end();
+    else void this.#worker.terminate();
   }
 
   #receive(message: WorkerMessage): void {
