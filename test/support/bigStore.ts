@@ -1,4 +1,4 @@
-import { closeSync, mkdirSync, openSync, writeSync } from "node:fs";
+import { closeSync, fsyncSync, mkdirSync, openSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { crc32 } from "node:zlib";
 import { dumpString, writeMarshal } from "../../src/marshal";
@@ -46,6 +46,8 @@ export function writeBigStore(directory: string, count: number, prefix = "deferr
     }
   }
   writeSync(file, Buffer.concat(chunk));
+  // As Rage leaves it. Otherwise the first sync of anything beside it waits for all of this to reach the disk.
+  fsyncSync(file);
   closeSync(file);
 }
 
