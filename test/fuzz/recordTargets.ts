@@ -106,7 +106,10 @@ const context: Target = {
     const span = arrayElementSpans(input)![3]!;
     const expected = [input.subarray(0, span.start), Buffer.from("0"), input.subarray(span.end)];
     assert.ok(Buffer.concat(expected).equals(replayed), "the attempts and nothing else are replaced");
-    assert.deepEqual(decodeContext(replayed), { ...read, attempts: null });
+    const again = decodeContext(replayed);
+    assert.equal(again.attempts, null);
+    // A context that holds itself holds the attempts a second time.
+    if (!input.includes("@\0")) assert.deepEqual(again, { ...read, attempts: null });
     return true;
   },
 };

@@ -54,15 +54,14 @@ export const recordCases: readonly HostileCase[] = [
       record({ backtrace: stream("[", 400_001, '"', letters(mebibyte), times(400_000, "@\x0b")).subarray(2) }, 0),
   },
   {
-    name: "a hundred thousand keys more, each with one enormous Integer",
+    name: "thirty thousand keys more, each with one enormous Integer",
     target: "records",
-    input: () => record({ attempts: bignum(16_384) }, 100_000, numbered(100_000, "@\x08")),
+    input: () => record({ attempts: bignum(16_384) }, 30_000, numbered(30_000, "@\x08")),
   },
   {
-    name: "a hundred thousand keys more, each with one long Array",
+    name: "thirty thousand keys more, each with one long Array",
     target: "records",
-    input: () =>
-      record({ id: stream("[", 20_000, times(20_000, "T")).subarray(2) }, 100_000, numbered(100_000, "@\x06")),
+    input: () => record({ id: stream("[", 20_000, times(20_000, "T")).subarray(2) }, 30_000, numbered(30_000, "@\x06")),
   },
   {
     name: "arguments of as many elements as do not fit on a stack",
@@ -74,7 +73,7 @@ export const recordCases: readonly HostileCase[] = [
     target: "details",
     input: () =>
       recordWithContext(
-        stream("[\x09c\x06A", "[", 100_001, "[", 100_000, times(100_000, "T"), times(100_000, "@\x08"), "00"),
+        stream("[\x09c\x06A", "[", 30_001, "[", 30_000, times(30_000, "T"), times(30_000, "@\x08"), "00"),
       ),
   },
   {
@@ -83,18 +82,23 @@ export const recordCases: readonly HostileCase[] = [
     input: () =>
       recordWithContext(
         stream(
-          ...["[\x09c\x06A0", "{", 100_001, ":\x06a[", 100_000, times(100_000, "T")],
-          ...[numbered(100_000, "@\x08"), "0"],
+          ...["[\x09c\x06A0", "{", 30_001, ":\x06a[", 30_000, times(30_000, "T")],
+          ...[numbered(30_000, "@\x08"), "0"],
         ),
       ),
   },
   {
-    name: "an object of a hundred thousand variables with one long name, under a mask",
+    name: "an object of thirty thousand variables with one long name, under a mask",
     target: "details",
     input: () =>
       recordWithContext(
-        stream("[\x09c\x06A[\x06o:\x06O", 100_000, ":", letters(mebibyte), "0", times(99_999, ";\x060"), "00"),
+        stream("[\x09c\x06A[\x06o:\x06O", 30_000, ":", letters(mebibyte), "0", times(29_999, ";\x060"), "00"),
       ),
+  },
+  {
+    name: "a context that holds itself",
+    target: "contexts",
+    input: () => stream("[\x09c\x06A[\x06@\x000i\x08"),
   },
   {
     name: "a message of sixteen megabytes",
