@@ -28,9 +28,9 @@ const PLAIN = new Uint8Array(256).fill(1, 0x01, 0x80);
 /** By byte: whether String#dump writes it as it is, whatever comes after. */
 const ITSELF = new Uint8Array(256).fill(1, 0x20, 0x7f);
 /** By letter: the byte that the short escape stands for, or 0. No escape stands for NUL. */
-const ESCAPED = new Uint8Array(256);
+export const ESCAPED = new Uint8Array(256);
 /** By digit: its value, or 255. */
-const HEX_VALUES = new Uint8Array(256).fill(255);
+export const HEX_VALUES = new Uint8Array(256).fill(255);
 const HEX_DIGITS = Buffer.from("0123456789ABCDEF", "latin1");
 
 PLAIN[QUOTE] = 0;

@@ -89,7 +89,7 @@ export interface ContextText {
 }
 
 export interface TaskDetail extends TaskSummary {
-  /** The whole message. */
+  /** Longer than in a list; a message beyond the storage's limit ends in `…`. */
   readonly fullMessage: string;
   readonly backtrace: readonly string[];
   /** Null where the context cannot be decoded. */

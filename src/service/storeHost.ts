@@ -67,15 +67,10 @@ export class StoreHost {
     void this.#verify();
   }
 
-  /** The same after a change of these ids by ourselves; a read that was stopped stays so. */
-  async refreshAfterChange(ids: readonly string[]): Promise<void> {
-    if (!this.#isStopped) {
-      await this.refresh();
-      return;
-    }
-    const gone: string[] = [];
-    for (const id of ids) if ((await this.store.find(id)) === null) gone.push(id);
-    if (gone.length > 0) this.#send({ type: "gone", ids: gone });
+  /** The same after a change of our own, which found or left these ids gone; a read that was stopped stays so. */
+  async refreshAfterChange(gone: readonly string[]): Promise<void> {
+    if (!this.#isStopped) await this.refresh();
+    else if (gone.length > 0) this.#send({ type: "gone", ids: gone });
   }
 
   /** Stops a read that is under way; nothing more is read until `refresh` is asked for. */

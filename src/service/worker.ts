@@ -7,6 +7,7 @@ import {
   type StorageEnvironment,
 } from "../storage";
 import { discoverStores } from "./discoverStores";
+import { emptyStatus } from "./emptyStatus";
 import { problemOf } from "./problems";
 import type {
   DeleteOutcome,
@@ -19,7 +20,6 @@ import type {
   RequestName,
   RetryOutcome,
   StoreRequests,
-  StoreStatus,
   StoreTarget,
   WorkerMessage,
 } from "./protocol";
@@ -53,7 +53,11 @@ class StoreWorker implements Answers {
     this.#closeStore(target.key);
     if (target.backend === "nil") {
       this.#nilStores.add(target.key);
-      this.#send({ type: "update", key: target.key, update: { type: "status", status: nilStatus } });
+      this.#send({
+        type: "update",
+        key: target.key,
+        update: { type: "status", status: { ...emptyStatus, phase: "ready" } },
+      });
     } else {
       const host = new StoreHost(target, this.#environment, (update) => {
         this.#send({ type: "update", key: target.key, update });
@@ -103,19 +107,24 @@ class StoreWorker implements Answers {
   }
 
   async retry(key: string, ids: readonly string[], publishAt: number | null): Promise<RetryOutcome> {
+    let gone: readonly string[] = [];
     try {
-      return await this.#backend(key).replay(ids, publishAt, { onFinished: this.#logFinished });
+      const outcome = await this.#backend(key).replay(ids, publishAt, { onFinished: this.#logFinished });
+      gone = [...outcome.retried.map(({ id }) => id), ...outcome.missing];
+      return outcome;
     } finally {
-      await this.#hosts.get(key)?.refreshAfterChange(ids);
+      await this.#hosts.get(key)?.refreshAfterChange(gone);
     }
   }
 
   async delete(key: string, ids: readonly string[]): Promise<DeleteOutcome> {
+    let gone: readonly string[] = [];
     try {
       const { removed, missing } = await this.#backend(key).remove(ids, { onFinished: this.#logFinished });
+      gone = [...removed, ...missing];
       return { deleted: removed, missing, failed: [] };
     } finally {
-      await this.#hosts.get(key)?.refreshAfterChange(ids);
+      await this.#hosts.get(key)?.refreshAfterChange(gone);
     }
   }
 
@@ -154,20 +163,6 @@ type RawReader<Result> = (
   file: string,
   position: Parameters<typeof rawLocation>[2],
 ) => Result;
-
-const nilStatus: StoreStatus = {
-  phase: "ready",
-  exists: false,
-  bytesRead: 0,
-  bytesTotal: 0,
-  taskCount: 0,
-  unreadable: [],
-  damage: { lines: 0, bytes: 0, tornTailBytes: 0 },
-  readOnly: null,
-  otherVersions: [],
-  networkFileSystem: null,
-  problem: null,
-};
 
 async function serve(port: NonNullable<typeof parentPort>): Promise<void> {
   const send = (message: WorkerMessage): void => {

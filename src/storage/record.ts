@@ -149,16 +149,8 @@ function backtraceLine(element: RubyValue): string {
 }
 
 /** What `encodeRecord` takes: the fields of a record before they are Ruby's. */
-export interface NewDeadTask {
+export interface NewDeadTask extends Omit<DeadTaskRecord, "extra"> {
   readonly id: string;
-  readonly taskClass: string;
-  readonly attempts: number;
-  readonly enqueuedAt: number;
-  readonly failedAt: number;
-  readonly exceptionClass: string | null;
-  readonly exceptionMessage: string;
-  readonly backtrace: readonly string[];
-  readonly context: Uint8Array;
 }
 
 /** The Marshal stream of a record, with the keys, their order and the encodings that Rage gives them. */

@@ -1,4 +1,4 @@
-import { dumpString } from "../marshal";
+import { ESCAPED, HEX_VALUES, dumpString } from "../marshal/dump";
 import { longestText, type DeadTaskRecord } from "./record";
 
 /** What a list shows of a record. Text that is not UTF-8 has U+FFFD in place of the bytes that are not. */
@@ -11,24 +11,6 @@ const quote = 0x22;
 const backslash = 0x5c;
 const hexMark = 0x78;
 const lastAscii = 0x7f;
-
-/** By letter after a backslash: the byte that it stands for; 0 where String#dump writes no such escape. */
-const escapedBytes = (() => {
-  const table = new Uint8Array(256);
-  const letters = 'abtnvfre"\\#';
-  const bytes = [0x07, 0x08, 0x09, 0x0a, 0x0b, 0x0c, 0x0d, 0x1b, 0x22, 0x5c, 0x23];
-  bytes.forEach((byte, index) => (table[letters.charCodeAt(index)] = byte));
-  return table;
-})();
-
-const hexValues = (() => {
-  const table = new Uint8Array(256).fill(255);
-  for (let value = 0; value < 16; value++) {
-    table["0123456789ABCDEF".charCodeAt(value)] = value;
-    table["0123456789abcdef".charCodeAt(value)] = value;
-  }
-  return table;
-})();
 
 // Marshal's type bytes, as marshal.c names them.
 const typeNil = 0x30;
@@ -325,13 +307,13 @@ export class RecordReader {
     const at = this.#at;
     const letter = source[at + 1] ?? 0;
     if (letter === hexMark) {
-      const high = hexValues[source[at + 2] ?? 0] ?? 255;
-      const low = hexValues[source[at + 3] ?? 0] ?? 255;
+      const high = HEX_VALUES[source[at + 2] ?? 0] ?? 255;
+      const low = HEX_VALUES[source[at + 3] ?? 0] ?? 255;
       if (high > 15 || low > 15) throw unusual;
       this.#at = at + 4;
       return high * 16 + low;
     }
-    const byte = escapedBytes[letter] ?? 0;
+    const byte = ESCAPED[letter] ?? 0;
     if (byte === 0) throw unusual;
     this.#at = at + 2;
     return byte;

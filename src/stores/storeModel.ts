@@ -1,3 +1,4 @@
+import { emptyStatus } from "../service/emptyStatus";
 import type { Problem, StoreStatus, StoreTarget, StoreUpdate, TaskSummary } from "../service/protocol";
 
 /** A store as found: what the worker opens, and what people call it. */
@@ -13,24 +14,10 @@ export interface StoreDescription {
   readonly guess: string | null;
 }
 
-const initialStatus: StoreStatus = {
-  phase: "indexing",
-  exists: false,
-  bytesRead: 0,
-  bytesTotal: 0,
-  taskCount: 0,
-  unreadable: [],
-  damage: { lines: 0, bytes: 0, tornTailBytes: 0 },
-  readOnly: null,
-  otherVersions: [],
-  networkFileSystem: null,
-  problem: null,
-};
-
 /** What is known of one store: fed by the worker's updates, read by every view. */
 export class StoreModel {
   description: StoreDescription;
-  #status = initialStatus;
+  #status = emptyStatus;
   #wasReady = false;
   /** In natural order, oldest first: a task that died again is taken out and put at the end. */
   readonly #tasks = new Map<string, TaskSummary>();

@@ -7,6 +7,7 @@ import type { NewDeadTask } from "../../src/storage";
 import { deadTaskLine } from "../../src/storage/frames";
 import { encodeRecord } from "../../src/storage/record";
 import { array, classNamed, nil, str } from "./ruby";
+import type { ExpectedTask, ExpectedText } from "./stores";
 
 const stores = join(__dirname, "../fixtures/dead-tasks");
 
@@ -16,27 +17,6 @@ export interface FixtureStore {
   readonly prefix: string;
   /** Oldest first. */
   readonly expected: readonly ExpectedTask[];
-}
-
-/** Text that is not UTF-8 stands as base64 of its bytes. What a fixture does not say is undefined. */
-export type ExpectedText = string | { readonly base64: string };
-
-export interface ExpectedTask {
-  readonly id: string;
-  readonly task_class?: ExpectedText;
-  readonly attempts?: number;
-  readonly enqueued_at?: number;
-  readonly failed_at?: number;
-  readonly exception_class?: ExpectedText | null;
-  readonly exception_message?: ExpectedText;
-  readonly backtrace?: readonly ExpectedText[];
-  readonly args_inspect?: ExpectedText;
-  readonly kwargs_inspect?: ExpectedText;
-  readonly log_tags?: ExpectedText;
-  readonly log_context?: ExpectedText;
-  readonly user_context?: ExpectedText;
-  readonly retry_payload?: string;
-  readonly context_base64: string;
 }
 
 export function fixtureStores(): FixtureStore[] {

@@ -59,7 +59,7 @@ export interface ExpectedTask {
   readonly context_base64: string;
 }
 
-type ExpectedText = string | { readonly base64: string };
+export type ExpectedText = string | { readonly base64: string };
 
 export function expectedText(text: ExpectedText): string {
   return typeof text === "string" ? text : new TextDecoder().decode(Buffer.from(text.base64, "base64"));

@@ -24,9 +24,8 @@ import {
   replayedPayload,
   unreadableIds,
   withoutAddresses,
-  type ExpectedTask,
-  type ExpectedText,
 } from "../support/fixtures";
+import type { ExpectedTask, ExpectedText } from "../support/stores";
 
 /**
  * What an argument is shown as. Objects with a dump of their own are shown by what they dumped, since only their class knows
