@@ -21,7 +21,7 @@ import type { StoreModel } from "../stores/storeModel";
 import type { StoreRegistry } from "../stores/storeRegistry";
 import type { WorkspaceStores } from "../stores/workspaceStores";
 import { oneLine } from "../text/labels";
-import { resolveFrames } from "./frameFiles";
+import { resolveFrames } from "../code/frameFiles";
 import { paneHtml } from "./html";
 import {
   parsePaneMessage,

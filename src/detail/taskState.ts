@@ -1,7 +1,7 @@
 import type { ContextText, RecordDetail, TaskDetail } from "../service/protocol";
 import { counted, exceptionName, formatCount, shownId } from "../text/labels";
 import { absoluteTime } from "../text/times";
-import type { Frame } from "./frames";
+import type { Frame } from "../code/frames";
 import type {
   BareState,
   ContextField,

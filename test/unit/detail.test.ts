@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { win32 } from "node:path";
-import { candidateFiles, framePlace, parseFrame } from "../../src/detail/frames";
+import { candidateFiles, framePlace, parseFrame } from "../../src/code/frames";
 import { isHostMessage, parsePaneMessage, parsePaneReference, type PaneMessage } from "../../src/detail/protocol";
 import { copyText, detailState } from "../../src/detail/taskState";
 import { taskDetail } from "../support/taskDetail";

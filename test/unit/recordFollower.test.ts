@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { parseFrame } from "../../src/detail/frames";
+import { parseFrame } from "../../src/code/frames";
 import { RecordFollower, type FollowerHost } from "../../src/detail/recordFollower";
 import type { RecordDetail, StoreUpdate } from "../../src/service/protocol";
 import { ServiceError } from "../../src/service/storeService";

@@ -1,7 +1,8 @@
 /** The page of the detail pane: asks for the state, renders it, and sends what is pressed. It keeps no data of its own. */
 import { isHostMessage, type DetailState, type PaneMessage, type PaneReference, type PaneRequest } from "../protocol";
+import type { PaneControls } from "./parts";
 import { Requests } from "./requests";
-import { renderPane, updateTimes, type PaneControls } from "./sections";
+import { renderPane, updateTimes } from "./sections";
 
 /** How often "5 min ago" is brought up to date, in milliseconds. */
 const timesInterval = 30_000;

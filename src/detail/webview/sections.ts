@@ -1,24 +1,17 @@
 import { relativeTime } from "../../text/times";
 import type {
-  ContextField,
   CopyableField,
   DetailState,
   Fact,
-  FrameView,
   Notice,
   PaneRequest,
   TaskState,
   UnreadableState,
 } from "../protocol";
+import { backtraceSection } from "./backtraceSection";
+import { contextSections } from "./contextSections";
 import { button, element, icon } from "./dom";
-
-/** What the sections can do: ask the extension, and remember what the reader has unfolded. */
-export interface PaneControls {
-  /** `done`: said aloud, and shown on the button, when the request has succeeded. */
-  send(request: PaneRequest, button: HTMLButtonElement, done?: string): void;
-  isUnfolded(what: string): boolean;
-  setUnfolded(what: string, unfolded: boolean): void;
-}
+import { copyButton, section, type PaneControls } from "./parts";
 
 /** A message longer than this is folded: the first lines say what happened, and the backtrace must stay in sight. */
 const foldedLines = 12;
@@ -145,81 +138,6 @@ function foldedText(what: string, text: string, controls: PaneControls): HTMLEle
   return [shown, toggle];
 }
 
-function backtraceSection(frames: readonly FrameView[], controls: PaneControls): HTMLElement {
-  if (frames.length === 0) {
-    return section("backtrace", "Backtrace", [], element("p", { class: "quiet" }, "None: the error was never raised."));
-  }
-  const list = element("ol", { class: "backtrace" });
-  frames.forEach((frame, index) => {
-    const item = element("li", { class: frame.origin, title: frame.text });
-    if (frame.canOpen) {
-      const open = button({
-        id: `frame-${index}`,
-        label: frame.place,
-        className: "link place",
-        onClick: (pressed) => {
-          controls.send({ name: "openFrame", index }, pressed);
-        },
-      });
-      open.title = `Open ${frame.text}`;
-      item.append(open);
-    } else {
-      item.append(element("span", { class: "place" }, frame.place));
-    }
-    if (frame.method !== "") item.append(" ", element("span", { class: "method" }, frame.method));
-    list.append(item);
-  });
-  return section("backtrace", "Backtrace", [copyButton("backtrace", "Copy Backtrace", controls)], list);
-}
-
-function contextSections(state: TaskState, controls: PaneControls): HTMLElement[] {
-  if (state.context === null) {
-    const text = `They cannot be read: ${state.contextError ?? "no reason given"}`;
-    return [section("arguments", "Arguments", [], element("p", { class: "notice warning" }, icon("warning"), text))];
-  }
-  const isArgument = ({ field }: ContextField): boolean => field === "args" || field === "kwargs";
-  const args = state.context.filter(isArgument);
-  const rest = state.context.filter((field) => !isArgument(field));
-  const tools = state.secrets === "none" ? [] : [secretsButton(state.secrets === "shown", state.present, controls)];
-  return [
-    section(
-      "arguments",
-      "Arguments",
-      tools,
-      ...contextFields(args, "The task was enqueued without arguments.", controls),
-    ),
-    section("context", "Context", [], ...contextFields(rest, "No log tags, log context or user context.", controls)),
-  ];
-}
-
-function contextFields(fields: readonly ContextField[], none: string, controls: PaneControls): HTMLElement[] {
-  const full = fields.filter((field) => !field.empty);
-  if (full.length === 0) return [element("p", { class: "quiet" }, none)];
-  return full.map(({ field, label, text }) => {
-    const heading = element("div", { class: "field-heading" }, element("h3", { id: `${field}-label` }, label));
-    heading.append(copyButton(field, `Copy ${label}`, controls));
-    const code = element(
-      "pre",
-      { class: "code", tabindex: "0", role: "group", "aria-labelledby": `${field}-label` },
-      text,
-    );
-    return element("div", { class: "field" }, heading, code);
-  });
-}
-
-function secretsButton(shown: boolean, present: boolean, controls: PaneControls): HTMLElement {
-  return button({
-    id: "secrets",
-    label: shown ? "Hide Secrets" : "Reveal Secrets",
-    iconName: shown ? "eye-closed" : "eye",
-    className: "link tool",
-    disabled: !present && !shown,
-    onClick: (pressed) => {
-      controls.send({ name: "setSecrets", shown: !shown }, pressed, shown ? "Secrets hidden" : "Secrets shown");
-    },
-  });
-}
-
 function factsSection(facts: readonly Fact[], controls: PaneControls): HTMLElement {
   const list = element("dl", {});
   for (const { label, text, seconds, field } of facts) {
@@ -229,29 +147,6 @@ function factsSection(facts: readonly Fact[], controls: PaneControls): HTMLEleme
     list.append(element("div", {}, element("dt", {}, label), value));
   }
   return section("record", "Record", [], list);
-}
-
-function section(
-  id: string,
-  title: string,
-  tools: readonly HTMLElement[],
-  ...content: readonly HTMLElement[]
-): HTMLElement {
-  const heading = element("div", { class: "section-heading" }, element("h2", { id: `${id}-heading` }, title), ...tools);
-  return element("section", { "aria-labelledby": `${id}-heading` }, heading, ...content);
-}
-
-function copyButton(field: CopyableField, label: string, controls: PaneControls): HTMLButtonElement {
-  return button({
-    id: `copy-${field}`,
-    label,
-    iconName: "copy",
-    iconOnly: true,
-    className: "icon-button",
-    onClick: (pressed) => {
-      controls.send({ name: "copy", field }, pressed, "Copied");
-    },
-  });
 }
 
 function timeElement(seconds: number): HTMLElement {

@@ -2,7 +2,7 @@ import { dirname, posix, relative, win32 } from "node:path";
 import { FileType, Uri, workspace } from "vscode";
 import type { StoreModel } from "../stores/storeModel";
 import { candidateFiles, framePlace, parseFrame } from "./frames";
-import type { ResolvedFrame } from "./taskState";
+import type { ResolvedFrame } from "../detail/taskState";
 
 const path = process.platform === "win32" ? win32 : posix;
 

@@ -1,5 +1,5 @@
 import { posix, win32, type PlatformPath } from "node:path";
-import type { FrameView } from "./protocol";
+import type { FrameView } from "../detail/protocol";
 
 /** A line of a Ruby backtrace, such as `app/tasks/charge.rb:12:in 'Charge#perform'`. */
 export interface Frame {

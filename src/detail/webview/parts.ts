@@ -1,0 +1,33 @@
+import type { CopyableField, PaneRequest } from "../protocol";
+import { button, element } from "./dom";
+
+/** What the sections can do: ask the extension, and remember what the reader has unfolded. */
+export interface PaneControls {
+  /** `done`: said aloud, and shown on the button, when the request has succeeded. */
+  send(request: PaneRequest, button: HTMLButtonElement, done?: string): void;
+  isUnfolded(what: string): boolean;
+  setUnfolded(what: string, unfolded: boolean): void;
+}
+
+export function section(
+  id: string,
+  title: string,
+  tools: readonly HTMLElement[],
+  ...content: readonly HTMLElement[]
+): HTMLElement {
+  const heading = element("div", { class: "section-heading" }, element("h2", { id: `${id}-heading` }, title), ...tools);
+  return element("section", { "aria-labelledby": `${id}-heading` }, heading, ...content);
+}
+
+export function copyButton(field: CopyableField, label: string, controls: PaneControls): HTMLButtonElement {
+  return button({
+    id: `copy-${field}`,
+    label,
+    iconName: "copy",
+    iconOnly: true,
+    className: "icon-button",
+    onClick: (pressed) => {
+      controls.send({ name: "copy", field }, pressed, "Copied");
+    },
+  });
+}
