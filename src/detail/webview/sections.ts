@@ -1,13 +1,5 @@
 import { relativeTime } from "../../text/times";
-import type {
-  CopyableField,
-  DetailState,
-  Fact,
-  Notice,
-  PaneRequest,
-  TaskState,
-  UnreadableState,
-} from "../protocol";
+import type { DetailState, Fact, Notice, PaneRequest, TaskState, UnreadableState } from "../protocol";
 import { backtraceSection } from "./backtraceSection";
 import { contextSections } from "./contextSections";
 import { button, element, icon } from "./dom";
