@@ -27,6 +27,7 @@ export function startStoreService(workerPath: string, log: Log): StoreService {
     stopReading: request("stopReading"),
     finishInterrupted: request("finishInterrupted"),
     detail: request("detail"),
+    backtraces: request("backtraces"),
     retry: request("retry"),
     delete: request("delete"),
     rawLocation: request("rawLocation"),

@@ -113,6 +113,12 @@ export interface DetailOptions {
   readonly maskedNames: readonly string[];
 }
 
+/** Where a task failed: the lines of its backtrace, the innermost first, at most 200 of them. */
+export interface TaskBacktrace {
+  readonly id: string;
+  readonly backtrace: readonly string[];
+}
+
 /** Where a task's winning line stands in the data file. */
 export interface RawLocation {
   readonly file: string;
@@ -168,6 +174,8 @@ export interface StoreRequests {
   /** Removes the dead tasks of replays that were interrupted after their log was written. Changes files, so only where that is allowed. */
   finishInterrupted(key: string): void;
   detail(key: string, id: string, options: DetailOptions): RecordDetail;
+  /** Tasks that are gone or cannot be read are left out; while a long first read goes on, all but the newest are, too. */
+  backtraces(key: string, ids: readonly string[]): readonly TaskBacktrace[];
   /** `publishAt`: Unix seconds, null for at once. */
   retry(key: string, ids: readonly string[], publishAt: number | null): RetryOutcome;
   delete(key: string, ids: readonly string[]): DeleteOutcome;

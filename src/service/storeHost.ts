@@ -6,9 +6,11 @@ import {
   StoreIndex,
   networkFileSystem,
   otherVersions,
+  type DeadTask,
   type IndexListener,
   type RecordFront,
   type StorageEnvironment,
+  type UnreadableTask,
 } from "../storage";
 import { yieldToOthers } from "../storage/clock";
 import { OperationQueue } from "../storage/queue";
@@ -71,6 +73,24 @@ export class StoreHost {
   async refreshAfterChange(gone: readonly string[]): Promise<void> {
     if (!this.#isStopped) await this.refresh();
     else if (gone.length > 0) this.#send({ type: "gone", ids: gone });
+  }
+
+  /** The record that stands for an id now; null where there is none. Throws StorageErrors. */
+  async find(id: string): Promise<DeadTask | UnreadableTask | null> {
+    // A first read goes on for as long as the store is large: whoever looks at a task meanwhile need not wait for it.
+    if (this.index.isComplete) await this.refresh();
+    const records = await this.index.records([id]);
+    const record = records?.get(id);
+    if (record !== undefined) return record;
+    if (records !== null && this.index.isComplete && this.index.get(id) === undefined) return null;
+    return await this.store.find(id);
+  }
+
+  /** The tasks of these ids, as far as the index has them and they can be read. Throws StorageErrors. */
+  async tasks(ids: readonly string[]): Promise<DeadTask[]> {
+    if (this.index.isComplete) await this.refresh();
+    const records = await this.index.records(ids);
+    return [...(records ?? [])].flatMap(([, record]) => (record.kind === "task" ? [record] : []));
   }
 
   /** Stops a read that is under way; nothing more is read until `refresh` is asked for. */

@@ -21,6 +21,7 @@ import type {
   RetryOutcome,
   StoreRequests,
   StoreTarget,
+  TaskBacktrace,
   WorkerMessage,
 } from "./protocol";
 import { rawLocation, rawRecord } from "./rawLines";
@@ -100,32 +101,47 @@ class StoreWorker implements Answers {
   };
 
   async detail(key: string, id: string, options: DetailOptions): Promise<RecordDetail> {
-    const found = await this.#backend(key).find(id);
+    const found = await (this.#hosts.get(key) ?? this.#backend(key)).find(id);
     if (found === null) return { kind: "gone", id };
     if (found.kind === "unreadable") return { kind: "unreadable", id, reason: found.reason, bytes: found.length };
     return { kind: "task", task: detailOf(found, options) };
   }
 
+  async backtraces(key: string, ids: readonly string[]): Promise<readonly TaskBacktrace[]> {
+    const tasks = (await this.#hosts.get(key)?.tasks(ids)) ?? [];
+    return tasks.map(({ id, backtrace }) => ({ id, backtrace }));
+  }
+
   async retry(key: string, ids: readonly string[], publishAt: number | null): Promise<RetryOutcome> {
-    let gone: readonly string[] = [];
-    try {
-      const outcome = await this.#backend(key).replay(ids, publishAt, { onFinished: this.#logFinished });
-      gone = [...outcome.retried.map(({ id }) => id), ...outcome.missing];
-      return outcome;
-    } finally {
-      await this.#hosts.get(key)?.refreshAfterChange(gone);
-    }
+    return await this.#change(key, async (backend) => {
+      const outcome = await backend.replay(ids, publishAt, { onFinished: this.#logFinished });
+      return { outcome, gone: [...outcome.retried.map(({ id }) => id), ...outcome.missing] };
+    });
   }
 
   async delete(key: string, ids: readonly string[]): Promise<DeleteOutcome> {
-    let gone: readonly string[] = [];
+    return await this.#change(key, async (backend) => {
+      const { removed, missing } = await backend.remove(ids, { onFinished: this.#logFinished });
+      return { outcome: { deleted: removed, missing, failed: [] }, gone: [...removed, ...missing] };
+    });
+  }
+
+  /** Answers after the views were told of the change. A failure is told at once: what made it fail may block reading, too. */
+  async #change<Outcome>(
+    key: string,
+    change: (backend: DeadTaskBackend) => Promise<{ readonly outcome: Outcome; readonly gone: readonly string[] }>,
+  ): Promise<Outcome> {
+    const backend = this.#backend(key);
+    const host = this.#hosts.get(key);
+    let changed: Awaited<ReturnType<typeof change>>;
     try {
-      const { removed, missing } = await this.#backend(key).remove(ids, { onFinished: this.#logFinished });
-      gone = [...removed, ...missing];
-      return { deleted: removed, missing, failed: [] };
-    } finally {
-      await this.#hosts.get(key)?.refreshAfterChange(gone);
+      changed = await change(backend);
+    } catch (error) {
+      void host?.refreshAfterChange([]);
+      throw error;
     }
+    await host?.refreshAfterChange(changed.gone);
+    return changed.outcome;
   }
 
   async rawLocation(key: string, id: string): Promise<RawLocation | null> {

@@ -109,7 +109,7 @@ export function readTask(fileSystem: FileSystem, snapshot: Snapshot, id: string,
 function dumpedAt(fileSystem: FileSystem, snapshot: Snapshot, id: string, { offset, length }: LinePosition): Buffer {
   const line = readRange(fileSystem, snapshot.descriptor, offset, length - 1);
   const frame = parseDeadTaskLine(line);
-  if (frame !== null) return line.subarray(frame.dumpedAt);
+  if (frame?.id === id) return line.subarray(frame.dumpedAt);
   throw new StorageError(
     "io",
     `The line of task ${id} at byte ${offset} changed while it was read; refresh and try again.`,

@@ -1,9 +1,12 @@
-import type { Damage, UnreadableTask } from "./backend";
+import type { Damage, DeadTask, UnreadableTask } from "./backend";
+import { yieldToOthers } from "./clock";
 import type { DeadTaskStore } from "./deadTaskStore";
-import { asStorageError } from "./errors";
+import { StorageError, asStorageError } from "./errors";
 import type { FileSystem } from "./fileSystem";
 import { parseDeadTaskLine } from "./frames";
 import { endOfLastLine, readLines, readRange, type Line } from "./lines";
+import { readTask } from "./listing";
+import { UnreadableRecordError } from "./record";
 import { RecordIndex, frontByDecoding, type IndexedRecord } from "./recordIndex";
 import { RecordReader, type RecordFront } from "./recordReader";
 import { visitLines, type Snapshot } from "./snapshot";
@@ -35,6 +38,8 @@ const longRead = 4 << 20;
 const newestBytes = 1 << 20;
 // What one call of `verifyNext` reads at most, give or take a line.
 const verifiedAtOnce = 4 << 20;
+// Records that `records` decodes before others on this thread get their turn.
+const recordsAtOnce = 50;
 
 /** One pass over new lines. */
 interface Reading {
@@ -65,8 +70,11 @@ export class StoreIndex {
   #index = new RecordIndex();
   #indexed: Indexed | null = null;
   #verification: Verification | null = null;
+  /** The newest tasks, for as long as the first read of a long file goes on; null otherwise. */
+  #newestIndex: RecordIndex | null = null;
   #tornTailBytes = 0;
-  #exists = false;
+  /** Null before the first look. */
+  #exists: boolean | null = null;
 
   constructor(store: DeadTaskStore, fileSystem: FileSystem) {
     this.#store = store;
@@ -74,7 +82,7 @@ export class StoreIndex {
   }
 
   get exists(): boolean {
-    return this.#exists;
+    return this.#exists === true;
   }
 
   get damage(): Damage {
@@ -91,6 +99,49 @@ export class StoreIndex {
 
   get(id: string): IndexedRecord | undefined {
     return this.#index.records.get(id);
+  }
+
+  /** Whether the file as it was last seen has been read, so that an id that is not here is not in it. */
+  get isComplete(): boolean {
+    return this.#indexed !== null || this.#exists === false;
+  }
+
+  /**
+   * The records of these ids, read at the places where the index has them; while a first read goes on, those of the newest
+   * tasks. An id is left out where the index does not have it, or where a look at all of the file must tell what stands for it.
+   * Null where the file is not the one that was indexed any more. Throws StorageErrors.
+   */
+  async records(ids: readonly string[]): Promise<Map<string, DeadTask | UnreadableTask> | null> {
+    const snapshot = await this.#store.openSnapshot();
+    if (snapshot === null) return null;
+    try {
+      const index = this.isComplete ? this.#index : this.#newestIndex;
+      if (index === null || (this.isComplete && this.#continuesFrom(snapshot) === null)) return null;
+      const found = new Map<string, DeadTask | UnreadableTask>();
+      for (const [count, id] of ids.entries()) {
+        const position = index.records.get(id);
+        const record = position === undefined ? null : this.#record(snapshot, id, position);
+        if (record !== null) found.set(id, record);
+        if ((count + 1) % recordsAtOnce === 0) await yieldToOthers();
+      }
+      return found;
+    } catch (error) {
+      throw asStorageError(error, `read ${this.#store.names.dataFile}`);
+    } finally {
+      this.#fileSystem.close(snapshot.descriptor);
+    }
+  }
+
+  #record(snapshot: Snapshot, id: string, record: IndexedRecord): DeadTask | UnreadableTask | null {
+    const { offset, length, unreadable } = record;
+    if (unreadable !== null) return { kind: "unreadable", id, reason: unreadable, offset, length };
+    try {
+      return readTask(this.#fileSystem, snapshot, id, record);
+    } catch (error) {
+      // Read at its front alone so far, so that an older line may have to stand for it; or the file was just replaced.
+      if (error instanceof UnreadableRecordError || error instanceof StorageError) return null;
+      throw error;
+    }
   }
 
   /** Whether every record was read to its end, so that what is listed as readable is. */
@@ -222,9 +273,13 @@ export class StoreIndex {
     if (before.size === 0) {
       this.#index = index;
       if (depth === "front") listener.newest(this.#newest(snapshot));
-      await this.#visit(reading, (id, front) => {
-        listener.task(id, front);
-      });
+      try {
+        await this.#visit(reading, (id, front) => {
+          listener.task(id, front);
+        });
+      } finally {
+        this.#newestIndex = null;
+      }
       return;
     }
     // Told at the end: until then a line can still be superseded, and what did not change must not flicker.
@@ -250,6 +305,7 @@ export class StoreIndex {
    */
   #newest(snapshot: Snapshot): { id: string; front: RecordFront }[] {
     const index = new RecordIndex();
+    this.#newestIndex = index;
     const fronts = new Map<string, RecordFront>();
     const start = endOfLastLine(this.#fileSystem, snapshot.descriptor, Math.max(0, snapshot.end - newestBytes));
     for (const line of readLines(this.#fileSystem, snapshot.descriptor, start, snapshot.end)) {

@@ -287,6 +287,41 @@ describe("the storage worker and its client", function () {
     assert.match(odd.task.contextError ?? "", /cannot be decoded/);
   });
 
+  it("shows a task as it is now, however the file was changed by others a moment before", async () => {
+    const path = copyFixture(folders.make(), "basic");
+    const { service, view, data } = await open(path);
+    await view.ready();
+    const [id, other] = [...view.tasks.keys()] as [string, string];
+    const message = async (): Promise<string> => {
+      const detail = await service.detail("store", id, reveal);
+      return detail.kind === "task" ? detail.task.fullMessage : detail.kind;
+    };
+    appendFileSync(data, taskLine(newTask(id, { exceptionMessage: "died again" })));
+    assert.equal(await message(), "died again");
+    await (await openStore(path)).remove([other]);
+    assert.equal(await message(), "died again");
+    await (await openStore(path)).remove([id]);
+    assert.equal(await message(), "gone");
+  });
+
+  it("tells where tasks failed, and leaves out what is gone or cannot be read", async () => {
+    const path = copyFixture(folders.make(), "bad-payload");
+    const { service, view } = await open(path);
+    const { unreadable } = await view.ready();
+    const ids = [...view.tasks.keys()];
+    const told = await service.backtraces("store", ["9-9-9", unreadable[0]!.id, ...ids]);
+    assert.deepEqual(
+      told.map(({ id }) => id),
+      ids,
+    );
+    for (const { id, backtrace } of told) {
+      const detail = await service.detail("store", id, reveal);
+      assert.deepEqual(backtrace, detail.kind === "task" && detail.task.backtrace);
+    }
+    assert.ok(told.some(({ backtrace }) => backtrace.length > 0));
+    assert.deepEqual(await service.backtraces("no such store", ids), []);
+  });
+
   it("finds a record's raw line, corrupt lines before it counted", async () => {
     for (const [name, id] of [
       ["corrupt", "1767225642-1-2"],
