@@ -1,6 +1,7 @@
 import { Uri, type ExtensionContext } from "vscode";
 import { registerCommands } from "./actions/commands";
 import { TaskActions } from "./actions/taskActions";
+import { CodeFiles } from "./code/codeFiles";
 import { DetailPane } from "./detail/detailPane";
 import { RawFiles } from "./raw/openRaw";
 import { RawRecords } from "./raw/rawRecords";
@@ -35,7 +36,8 @@ export function activate(context: ExtensionContext): Testing {
   const view = new TaskView(registry, stores);
   const actions = new TaskActions(service, reporter, context.globalState);
   const rawFiles = new RawFiles(service, reporter);
-  const pane = new DetailPane({ context, service, registry, stores, actions, rawFiles, reporter });
+  const code = new CodeFiles(reporter);
+  const pane = new DetailPane({ context, service, registry, stores, actions, rawFiles, code, reporter });
   context.subscriptions.push(
     reporter,
     service,
@@ -44,7 +46,7 @@ export function activate(context: ExtensionContext): Testing {
     view,
     pane,
     new RawRecords(service),
-    ...registerCommands({ registry, stores, view, pane, actions, rawFiles, reporter }),
+    ...registerCommands({ service, registry, stores, view, pane, actions, rawFiles, code, reporter }),
   );
   // Afterwards and not awaited: activation must wait neither for the disk nor for the worker's start.
   const firstLook = setImmediate(() => void stores.look());

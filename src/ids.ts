@@ -5,6 +5,7 @@
 
 export const Command = {
   show: "deadTasks.show",
+  openFailingLine: "deadTasks.openFailingLine",
   retry: "deadTasks.retry",
   delete: "deadTasks.delete",
   copyId: "deadTasks.copyId",
@@ -40,6 +41,7 @@ export const Setting = {
   maskedNames: "maskedNames",
 } as const;
 
+  pathMappings: "pathMappings",
 /** `TreeItem.contextValue`: what an item is, and so which commands its menu has. */
 export const ItemKind = {
   task: "task",

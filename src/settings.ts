@@ -7,6 +7,8 @@ export function maskedNames(): string[] {
   return Array.isArray(value) ? value.filter((name): name is string => typeof name === "string" && name !== "") : [];
 }
 
-export async function openSettings(): Promise<void> {
-  await commands.executeCommand("workbench.action.openSettings", `@ext:dead-tasks.dead-tasks`);
+/** `name`: the setting to show alone. */
+export async function openSettings(name?: string): Promise<void> {
+  const one = name === undefined ? "" : ` ${Setting.section}.${name}`;
+  await commands.executeCommand("workbench.action.openSettings", `@ext:dead-tasks.dead-tasks${one}`);
 }

@@ -1,10 +1,13 @@
 import { commands, window, type Disposable } from "vscode";
+import type { CodeFiles } from "../code/codeFiles";
+import { openFailingLine } from "../code/failingLine";
 import type { DetailPane } from "../detail/detailPane";
 import { Command } from "../ids";
 import type { RawFiles } from "../raw/openRaw";
 import type { Reporter } from "../reporter";
 import { openSettings } from "../settings";
 import type { StoreModel } from "../stores/storeModel";
+import type { StoreService } from "../service/storeService";
 import type { StoreRegistry } from "../stores/storeRegistry";
 import type { WorkspaceStores } from "../stores/workspaceStores";
 import { counted } from "../text/labels";
@@ -15,12 +18,14 @@ import type { TaskActions } from "./taskActions";
 
 export interface CommandServices {
   readonly registry: StoreRegistry;
+  readonly service: StoreService;
   readonly stores: WorkspaceStores;
   readonly view: TaskView;
   readonly pane: DetailPane;
   readonly actions: TaskActions;
   readonly rawFiles: RawFiles;
   readonly reporter: Reporter;
+  readonly code: CodeFiles;
 }
 
 /** `given`: what the command was called with; nothing from a key or the palette, an item and perhaps others from a menu. */
@@ -58,6 +63,12 @@ export function registerCommands(services: CommandServices): Disposable[] {
     [Command.show]: onRecord((record) => pane.show(record.store, record.id)),
     [Command.retry]: onRecords((records) => actions.retry(records)),
     [Command.delete]: onRecords((records) => actions.delete(records)),
+    [Command.openFailingLine]: async (given) => {
+      const nodes = chosen(given.slice(0, 1));
+      const [record] = recordsOf(nodes ?? []);
+      if (record !== undefined) await openFailingLine(record, services);
+      else if (nodes !== null) void window.showInformationMessage("Select a dead task first.");
+    },
     [Command.copyId]: onRecords((records) => actions.copyIds(records)),
     [Command.copyRuby]: onRecord((record) => actions.copyRuby(record)),
     [Command.openRaw]: async (given) => {

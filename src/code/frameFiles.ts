@@ -1,42 +1,71 @@
-import { dirname, posix, relative, win32 } from "node:path";
-import { FileType, Uri, workspace } from "vscode";
-import type { StoreModel } from "../stores/storeModel";
-import { candidateFiles, framePlace, parseFrame } from "./frames";
+import { stat } from "node:fs/promises";
+import { posix, win32 } from "node:path";
 import type { ResolvedFrame } from "../detail/taskState";
+import { candidateFiles, framePlace, insideOf, originOf, parseFrame, type Frame } from "./frames";
+import { gemPathOf, type Gems } from "./gems";
+import { mappedFiles, type PathMapping } from "./pathMappings";
 
 const path = process.platform === "win32" ? win32 : posix;
 
-/** The frames of a backtrace, each with the file of the workspace that it means, where there is one. */
-export async function resolveFrames(backtrace: readonly string[], store: StoreModel): Promise<ResolvedFrame[]> {
-  const roots = rootsOf(store);
+/** Where the files of a backtrace may be. */
+export interface FrameSearch {
+  /** Directories of the application and the workspace, absolute, the likeliest first. */
+  readonly roots: readonly string[];
+  readonly mappings: readonly PathMapping[];
+  readonly gems: Pick<Gems, "candidates" | "absence">;
+}
+
+/** The frames of a backtrace, each with the file that it means here, or why there is none. */
+export async function resolveFrames(backtrace: readonly string[], search: FrameSearch): Promise<ResolvedFrame[]> {
+  const files = new Map<string, Promise<FoundFile>>();
   return Promise.all(
     backtrace.map(async (text) => {
-      const frame = parseFrame(text);
-      const file = await firstFile(candidateFiles(frame, roots, path));
-      return { frame, file, place: framePlace(frame, file, roots) };
+      const parsed = parseFrame(text);
+      if (parsed.file === null) return { frame: parsed, file: null, place: text, missing: "This line names no file" };
+      let finding = files.get(parsed.file);
+      if (finding === undefined) files.set(parsed.file, (finding = findFile(parsed, parsed.file, search)));
+      const { file, origin, missing } = await finding;
+      const frame = { ...parsed, origin };
+      return { frame, file, place: framePlace(frame, file, search.roots), missing };
     }),
   );
 }
 
-/** Where to look, the likeliest first: the directory that holds the store's, its workspace folder, the other folders. */
-function rootsOf({ description }: StoreModel): string[] {
-  const folders = (workspace.workspaceFolders ?? [])
-    .filter((folder) => folder.uri.scheme === "file")
-    .map((folder) => folder.uri.fsPath);
-  const application = dirname(description.target.path);
-  const isInWorkspace = folders.some((folder) => !relative(folder, application).startsWith(".."));
-  const own = description.folder === null ? [] : [description.folder];
-  return [...new Set([...(isInWorkspace ? [application] : []), ...own, ...folders])];
+interface FoundFile {
+  readonly file: string | null;
+  readonly origin: Frame["origin"];
+  readonly missing: string | null;
 }
 
-async function firstFile(candidates: readonly string[]): Promise<string | null> {
-  for (const candidate of candidates) {
-    try {
-      const { type } = await workspace.fs.stat(Uri.file(candidate));
-      if ((type & FileType.File) !== 0) return candidate;
-    } catch {
-      // Not there, or not ours to see: the next one may be.
-    }
+async function findFile({ origin }: Frame, printed: string, search: FrameSearch): Promise<FoundFile> {
+  for (const { file, inside } of mappedFiles(printed, search.mappings)) {
+    // An application may lie in a directory that is called `gems`: what counts is the path inside what is mapped.
+    if (await isFile(file))
+      return { file, origin: gemPathOf(printed) === null ? originOf(inside) : origin, missing: null };
   }
-  return null;
+  for (const file of candidateFiles(printed, search.roots, path)) {
+    if (!(await isFile(file))) continue;
+    const inside = search.roots.map((root) => insideOf(root, file, path)).find((one) => one !== null);
+    return { file, origin: inside === undefined ? origin : originOf(inside), missing: null };
+  }
+  if (origin === "application") return { file: null, origin, missing: "Not found in the workspace" };
+  for (const file of await search.gems.candidates(printed)) {
+    if (await isFile(file)) return { file, origin, missing: null };
+  }
+  return { file: null, origin, missing: await absence(printed, search) };
+}
+
+async function absence(printed: string, { gems }: FrameSearch): Promise<string> {
+  if (printed.startsWith("<internal:")) return "Part of Ruby itself";
+  if (printed.startsWith("(eval")) return "Evaluated text; Ruby did not keep where it came from";
+  return gems.absence(printed);
+}
+
+async function isFile(candidate: string): Promise<boolean> {
+  try {
+    return (await stat(candidate)).isFile();
+  } catch {
+    // Not there, or not ours to see: the next one may be.
+    return false;
+  }
 }

@@ -1,6 +1,5 @@
 import {
   env,
-  Range,
   Uri,
   ViewColumn,
   window,
@@ -21,7 +20,8 @@ import type { StoreModel } from "../stores/storeModel";
 import type { StoreRegistry } from "../stores/storeRegistry";
 import type { WorkspaceStores } from "../stores/workspaceStores";
 import { oneLine } from "../text/labels";
-import { resolveFrames } from "../code/frameFiles";
+import type { CodeFiles } from "../code/codeFiles";
+import { openPlace } from "../code/openPlace";
 import { paneHtml } from "./html";
 import {
   parsePaneMessage,
@@ -41,6 +41,7 @@ export interface DetailServices {
   readonly stores: WorkspaceStores;
   readonly actions: TaskActions;
   readonly rawFiles: RawFiles;
+  readonly code: CodeFiles;
   readonly reporter: Reporter;
 }
 
@@ -58,6 +59,11 @@ export class DetailPane implements Disposable, WebviewPanelSerializer {
   /** What the pane shows; null where it is not open. */
   get state(): DetailState | null {
     return this.#open?.follower.state ?? null;
+  }
+
+  /** Where the pane is; undefined where it is not open. */
+  get column(): ViewColumn | undefined {
+    return this.#open?.panel.viewColumn;
   }
 
   /** The list keeps the keyboard's focus, so that arrow keys go on through it. */
@@ -130,7 +136,8 @@ class OpenPane implements Disposable {
       services.stores.onDidLook(reload),
       workspace.onDidGrantWorkspaceTrust(reload),
       workspace.onDidChangeConfiguration((event) => {
-        if (event.affectsConfiguration(`${Setting.section}.${Setting.maskedNames}`)) reload();
+        const shown = [Setting.maskedNames, Setting.pathMappings];
+        if (shown.some((name) => event.affectsConfiguration(`${Setting.section}.${name}`))) reload();
       }),
       panel.webview.onDidReceiveMessage((message: unknown) => this.#receive(message)),
     ];
@@ -191,8 +198,14 @@ class OpenPane implements Disposable {
         return;
       }
       case "openFrame":
-        return openFrame(this.follower.frame(request.index), this.panel.viewColumn);
+        return this.#openFrame(request.index);
     }
+  }
+
+  async #openFrame(index: number): Promise<void> {
+    const place = this.follower.frame(index);
+    if (place === null) throw new Error("This file was not found.");
+    await openPlace(place, this.panel.viewColumn);
   }
 
   #presentStore(): StoreModel {
@@ -207,27 +220,13 @@ class OpenPane implements Disposable {
   }
 }
 
-function followerHost({ service, registry, stores }: DetailServices): FollowerHost {
+function followerHost({ service, registry, stores, code }: DetailServices): FollowerHost {
   return {
     service,
     registry,
     looked: () => stores.looked,
     trusted: () => workspace.isTrusted,
     maskedNames,
-    resolveFrames,
+    resolveFrames: (backtrace, store) => code.resolve(backtrace, store),
   };
-}
-
-/** Beside the pane where there is room already, so that error and code are seen together. */
-async function openFrame(
-  place: { readonly file: string; readonly line: number } | null,
-  column: ViewColumn | undefined,
-): Promise<void> {
-  if (place === null) throw new Error("This file is not in the workspace.");
-  const document = await workspace.openTextDocument(Uri.file(place.file));
-  // The file may have become shorter since.
-  const line = Math.min(place.line, document.lineCount) - 1;
-  const other = window.tabGroups.all.find((group) => group.viewColumn !== column)?.viewColumn;
-  const viewColumn = other ?? column ?? ViewColumn.Active;
-  await window.showTextDocument(document, { viewColumn, selection: new Range(line, 0, line, 0) });
 }

@@ -21,6 +21,8 @@ export interface FrameView {
   readonly origin: "application" | "gem" | "ruby";
   /** Whether the extension knows a file for it that it can open. */
   readonly canOpen: boolean;
+  /** Why there is no such file, fit for a user; null where there is one. */
+  readonly missing: string | null;
 }
 
 /** Parts of the pane that have a button to copy them. */

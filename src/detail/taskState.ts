@@ -24,11 +24,12 @@ export interface PaneSurroundings {
   readonly revealed: boolean;
 }
 
-/** A frame, the file that it opens (null where none is known), and its short form. */
+/** A frame, the file that it opens (null where none is known), its short form, and why there is no file. */
 export interface ResolvedFrame {
   readonly frame: Frame;
   readonly file: string | null;
   readonly place: string;
+  readonly missing: string | null;
 }
 
 /** Every string of the pane, made of a record. */
@@ -63,9 +64,9 @@ export function detailState(
     attempts: counted(task.attempts, "attempt"),
     exceptionClass: exceptionName(task.exceptionClass),
     message: task.fullMessage,
-    backtrace: frames.map(({ frame, file, place }): FrameView => {
+    backtrace: frames.map(({ frame, file, place, missing }): FrameView => {
       const { text, method, origin } = frame;
-      return { text, place, method, origin, canOpen: file !== null };
+      return { text, place, method, origin, canOpen: file !== null, missing };
     }),
     context: task.context === null ? null : contextFields(task.context),
     contextError: task.contextError,

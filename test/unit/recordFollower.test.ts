@@ -42,7 +42,9 @@ class Stage {
     trusted: () => this.trusted,
     maskedNames: () => [],
     resolveFrames: (backtrace) =>
-      Promise.resolve(backtrace.map((text) => ({ frame: parseFrame(text), file: "/work/a.rb", place: text }))),
+      Promise.resolve(
+        backtrace.map((text) => ({ frame: parseFrame(text), file: "/work/a.rb", place: text, missing: null })),
+      ),
   };
 
   update(update: StoreUpdate): void {
