@@ -2,6 +2,7 @@ import { inspect, type RubyValue } from "../marshal";
 import {
   StorageError,
   decodeContext,
+  extraTexts,
   type DeadTask,
   type DeadTaskBackend,
   type FailedTask,
@@ -97,7 +98,7 @@ function detailText(task: DeadTask, context: ContextText): string {
     const text = context[name];
     if (text !== null) fields.push([label, text]);
   }
-  for (const { name, value } of task.extra) fields.push([name, value]);
+  for (const { name, value } of extraTexts(task.extra)) fields.push([name, value]);
   fields.push(["Backtrace", task.backtrace.length === 0 ? "none" : task.backtrace.join("\n")]);
 
   const width = Math.max(...fields.map(([label]) => safeText(label).length)) + 2;

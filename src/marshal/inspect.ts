@@ -21,9 +21,10 @@ export interface InspectOptions {
   /**
    * Whether to print `[FILTERED]` in place of a value. Asked with the text of a hash's key (a String or a Symbol),
    * the name of a struct's member, or that of an instance variable, `@` included. The bytes of an object with a
-   * `_dump` of its own have no names and are not asked about.
+   * `_dump` of its own have no names and are not asked about. `holder` is the entry of the hash or the variable that has the
+   * name: one and the same object each time, so that one of many values of a name can be told from the others.
    */
-  readonly isMasked?: (name: string) => boolean;
+  readonly isMasked?: (name: string, holder?: object) => boolean;
 }
 
 /** What stands in place of a masked value. */
@@ -57,7 +58,7 @@ const FEW_VARIABLES = 8;
 
 class Inspector {
   readonly #maxLength: number;
-  readonly #isMasked: ((name: string) => boolean) | null;
+  readonly #isMasked: InspectOptions["isMasked"] | null;
   #text = "";
   /** The containers around the place where we are. One that is met again within itself is cut. */
   readonly #open = new Set<RubyValue>();
@@ -161,27 +162,28 @@ class Inspector {
     if (hash.entries.length === 0) return "{}";
     return this.#within(hash, "{...}", () => [
       "{",
-      ...this.#separated(hash.entries, ([key, value]) => {
-        const shown = this.#masked(key, value);
+      ...this.#separated(hash.entries, (entry) => {
+        const [key, value] = entry;
+        const shown = this.#masked(key, value, entry);
         return key.type === "symbol" ? [() => inspectSymbolKey(key, this.#room), shown] : [key, " => ", shown];
       }),
       "}",
     ]);
   }
 
-  #masked(name: RubyValue, value: RubyValue): Piece {
-    if (this.#isMasked === null || (name.type !== "symbol" && name.type !== "string")) return value;
+  #masked(name: RubyValue, value: RubyValue, holder: object): Piece {
+    if (!this.#isMasked || (name.type !== "symbol" && name.type !== "string")) return value;
     const isMasked = this.#isMasked;
-    return () => (isMasked(textOf(name.bytes)) ? MASK : value);
+    return () => (isMasked(textOf(name.bytes), holder) ? MASK : value);
   }
 
   #struct(struct: RubyStruct): string | readonly Piece[] {
     const opening = `#<struct ${textOf(struct.className.bytes)}`;
     return this.#within(struct, `${opening}:...>`, () => [
       `${opening} `,
-      ...this.#separated(struct.members, ({ name, value }) => [
-        () => `${inspectMemberName(name, this.#room)}=`,
-        this.#masked(name, value),
+      ...this.#separated(struct.members, (member) => [
+        () => `${inspectMemberName(member.name, this.#room)}=`,
+        this.#masked(member.name, member.value, member),
       ]),
       ">",
     ]);
@@ -206,9 +208,9 @@ class Inspector {
         return this.#within(object, `#<${className} ...>`, () => [
           `#<${className}`,
           ...(form.variables.length === 0 ? [] : [" "]),
-          ...this.#separated(form.variables, ({ name, value }) => [
-            () => `${textOf(name.bytes)}=`,
-            this.#masked(name, value),
+          ...this.#separated(form.variables, (variable) => [
+            () => `${textOf(variable.name.bytes)}=`,
+            this.#masked(variable.name, variable.value, variable),
           ]),
           ">",
         ]);

@@ -1,3 +1,6 @@
+import type { RawRequests } from "./rawProtocol";
+import type { ValuePath, ValueRequests } from "./valueProtocol";
+
 /**
  * What the editor and the storage worker say to each other. The worker owns every store file: the extension host's main
  * thread never reads, locks or writes one, so that neither a busy host can hold a lock that the application's workers
@@ -89,7 +92,7 @@ export interface ContextText {
 }
 
 export interface TaskDetail extends TaskSummary {
-  /** Longer than in a list; a message beyond the storage's limit ends in `…`. */
+  /** Of one of more than 1 MiB the front, with `…` after it. */
   readonly fullMessage: string;
   readonly backtrace: readonly string[];
   /** Null where the context cannot be decoded. */
@@ -111,6 +114,8 @@ export interface DetailOptions {
   readonly reveal: boolean;
   /** Hash keys, struct members and instance variables whose value is masked: case-insensitive substrings of the name. */
   readonly maskedNames: readonly string[];
+  /** Values of the context that are shown although their name is masked. What is masked within them stays so. */
+  readonly revealed?: readonly ValuePath[];
 }
 
 /** Where a task failed: the lines of its backtrace, the innermost first, at most 200 of them. */
@@ -162,7 +167,7 @@ export interface DiscoveredStore {
 }
 
 /** The calls that the worker answers, by name. */
-export interface StoreRequests {
+export interface StoreRequests extends RawRequests, ValueRequests {
   /** Stores of a workspace folder: of its application, of applications in direct sub-folders, and by data files. */
   discover(folder: string): readonly DiscoveredStore[];
   open(target: StoreTarget): void;
@@ -176,6 +181,10 @@ export interface StoreRequests {
   detail(key: string, id: string, options: DetailOptions): RecordDetail;
   /** Tasks that are gone or cannot be read are left out; while a long first read goes on, all but the newest are, too. */
   backtraces(key: string, ids: readonly string[]): readonly TaskBacktrace[];
+  /** Which of these tasks failed at the same place of the application's code as this backtrace says; gone ones are left out. */
+  failedAtSamePlace(key: string, backtrace: readonly string[], candidates: readonly string[]): readonly string[];
+  /** A record as a text to compare with another's, always masked by `maskedNames`; null where it is gone. */
+  recordText(key: string, id: string, maskedNames: readonly string[]): string | null;
   /** `publishAt`: Unix seconds, null for at once. */
   retry(key: string, ids: readonly string[], publishAt: number | null): RetryOutcome;
   delete(key: string, ids: readonly string[]): DeleteOutcome;

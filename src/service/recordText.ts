@@ -1,5 +1,12 @@
 import { inspectLines, type RubyValue } from "../marshal";
-import { StorageError, decodeContext, type DeadTask, type TaskContext, type UnreadableTask } from "../storage";
+import {
+  StorageError,
+  decodeContext,
+  extraTexts,
+  type DeadTask,
+  type TaskContext,
+  type UnreadableTask,
+} from "../storage";
 import { exceptionName, formatCount, shownId } from "../text/labels";
 import { absoluteTime } from "../text/times";
 import { visibleText } from "../text/visible";
@@ -30,7 +37,10 @@ export function recordText(record: DeadTask | UnreadableTask, options: DetailOpt
     ["Attempts", formatCount(record.attempts)],
     ["Failed", absoluteTime(record.failedAt)],
     ["Enqueued", record.enqueuedAt === 0 ? "unknown" : absoluteTime(record.enqueuedAt)],
-    ...record.extra.map(({ name, value }): Part => [visibleText(name), visibleText(value)]),
+    ...extraTexts(record.extra, new Mask(options).asOption).map(({ name, value }): Part => [
+      visibleText(name),
+      visibleText(value),
+    ]),
     ["Id", shownId(record.id)],
   ]);
 }

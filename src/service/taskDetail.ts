@@ -1,5 +1,7 @@
 import { inspect, toRubyArguments, toRubyKeywords, type LiteralOptions, type RubyValue } from "../marshal";
-import { StorageError, decodeContext, type DeadTask, type TaskContext } from "../storage";
+import { StorageError, decodeContext, extraTexts, type DeadTask, type TaskContext } from "../storage";
+import { contextMask } from "./contextReader";
+import { Mask } from "./masking";
 import type { ContextText, DetailOptions, TaskDetail } from "./protocol";
 import { summaryOf } from "./storeHost";
 
@@ -10,58 +12,46 @@ const largestCall = 200_000;
 
 /** A task as the detail pane shows it: everything decoded, as text, secrets masked unless they are to be revealed. */
 export function detailOf(task: DeadTask, options: DetailOptions): TaskDetail {
+  const { context, contextError, masked } = describeContext(task, options);
   const mask = new Mask(options);
-  const { context, contextError } = describeContext(task, mask);
+  const extra = extraTexts(task.extra, mask.asOption);
   return {
     ...summaryOf(task.id, task),
     fullMessage: task.exceptionMessage,
     backtrace: task.backtrace,
     context,
     contextError,
-    masked: mask.used,
-    extra: task.extra,
+    masked: masked || mask.used,
+    extra,
   };
 }
 
-function describeContext(task: DeadTask, mask: Mask): Pick<TaskDetail, "context" | "contextError"> {
+function describeContext(
+  task: DeadTask,
+  options: DetailOptions,
+): Pick<TaskDetail, "context" | "contextError" | "masked"> {
   let context: TaskContext;
   try {
     context = decodeContext(task.context);
   } catch (error) {
     if (!(error instanceof StorageError)) throw error;
-    return { context: null, contextError: error.message };
+    return { context: null, contextError: error.message, masked: false };
   }
-  return { context: contextText(context, task.context.length, mask), contextError: null };
+  const mask = contextMask(context, options);
+  const text = contextText(context, task.context.length, mask);
+  return { context: text, contextError: null, masked: mask.used };
 }
 
 function contextText(context: TaskContext, size: number, mask: Mask): ContextText {
-  const isMasked = (name: string): boolean => mask.covers(name);
-  const text = (value: RubyValue): string => inspect(value, { maxLength: longestText, isMasked });
+  const text = (value: RubyValue): string => inspect(value, { maxLength: longestText, isMasked: mask.asOption });
   return {
     args: text(context.args),
     kwargs: text(context.kwargs),
     logTags: text(context.logTags),
     logContext: text(context.logContext),
     userContext: text(context.userContext),
-    enqueueCall: size > largestCall ? tooLargeCall(context, size) : enqueueCall(context, { isMasked }),
+    enqueueCall: size > largestCall ? tooLargeCall(context, size) : enqueueCall(context, { isMasked: mask.asOption }),
   };
-}
-
-/** Which names hide their value, and whether any did. */
-class Mask {
-  used = false;
-  readonly #names: readonly string[];
-
-  constructor({ reveal, maskedNames }: DetailOptions) {
-    this.#names = reveal ? [] : maskedNames.map((name) => name.toLowerCase());
-  }
-
-  covers(name: string): boolean {
-    const lower = name.toLowerCase();
-    const covered = this.#names.some((masked) => lower.includes(masked));
-    this.used ||= covered;
-    return covered;
-  }
 }
 
 /** The call that enqueues the task anew, as a developer would write it: `SendWelcomeEmail.enqueue("a@b.c", locale: :en)`. */

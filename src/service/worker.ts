@@ -1,11 +1,13 @@
 import { parentPort } from "node:worker_threads";
 import {
+  StorageError,
   nilBackend,
   storageEnvironment,
   type DeadTaskBackend,
   type FinishedReplay,
   type StorageEnvironment,
 } from "../storage";
+import { ContextReader } from "./contextReader";
 import { discoverStores } from "./discoverStores";
 import { emptyStatus } from "./emptyStatus";
 import { problemOf } from "./problems";
@@ -25,8 +27,14 @@ import type {
   WorkerMessage,
 } from "./protocol";
 import { rawLocation, rawRecord } from "./rawLines";
+import type { LineState, RawLine, RawPlace, RawRow, RawTable, RawTarget } from "./rawProtocol";
+import { RawStore } from "./rawStore";
+import { recordText } from "./recordText";
+import { failedAtSamePlace } from "./similarDeaths";
 import { StoreHost } from "./storeHost";
 import { detailOf } from "./taskDetail";
+import type { FoundValues, ValueContent, ValuePage, ValuePath, WantedPage } from "./valueProtocol";
+import type { ContextTree } from "./valueTree";
 
 type Answers = {
   readonly [Name in RequestName]: (
@@ -40,6 +48,8 @@ class StoreWorker implements Answers {
   readonly #send: (message: WorkerMessage) => void;
   readonly #hosts = new Map<string, StoreHost>();
   readonly #nilStores = new Set<string>();
+  readonly #contexts = new ContextReader();
+  readonly #rawStores = new Map<string, RawStore>();
 
   constructor(environment: StorageEnvironment, send: (message: WorkerMessage) => void) {
     this.#environment = environment;
@@ -112,6 +122,52 @@ class StoreWorker implements Answers {
     return tasks.map(({ id, backtrace }) => ({ id, backtrace }));
   }
 
+  async failedAtSamePlace(
+    key: string,
+    backtrace: readonly string[],
+    candidates: readonly string[],
+  ): Promise<readonly string[]> {
+    return failedAtSamePlace(backtrace, await this.backtraces(key, candidates));
+  }
+
+  async recordText(key: string, id: string, maskedNames: readonly string[]): Promise<string | null> {
+    const found = await this.#hosts.get(key)?.find(id);
+    return found === null || found === undefined ? null : recordText(found, { reveal: false, maskedNames });
+  }
+
+  async values(
+    key: string,
+    id: string,
+    options: DetailOptions,
+    wanted: readonly WantedPage[] | null,
+  ): Promise<readonly ValuePage[] | null> {
+    const tree = await this.#contextTree(key, id, options);
+    return tree === null ? null : wanted === null ? tree.firstPages() : tree.pages(wanted);
+  }
+
+  async valueText(key: string, id: string, options: DetailOptions, path: ValuePath): Promise<string | null> {
+    return (await this.#contextTree(key, id, options))?.text(path) ?? null;
+  }
+
+  async valueContent(
+    key: string,
+    id: string,
+    options: DetailOptions,
+    path: ValuePath,
+    from: number,
+  ): Promise<ValueContent | null> {
+    return (await this.#contextTree(key, id, options))?.content(path, from) ?? null;
+  }
+
+  async findValues(key: string, id: string, options: DetailOptions, text: string): Promise<FoundValues | null> {
+    return (await (await this.#contextTree(key, id, options))?.find(text)) ?? null;
+  }
+
+  async #contextTree(key: string, id: string, options: DetailOptions): Promise<ContextTree | null> {
+    const found = await (this.#hosts.get(key) ?? this.#backend(key)).find(id);
+    return this.#contexts.tree(key, id, found, options);
+  }
+
   async retry(key: string, ids: readonly string[], publishAt: number | null): Promise<RetryOutcome> {
     return await this.#change(key, async (backend) => {
       const outcome = await backend.replay(ids, publishAt, { onFinished: this.#logFinished });
@@ -160,6 +216,58 @@ class StoreWorker implements Answers {
     return position === undefined ? null : read(this.#environment.fileSystem, host.store.names.dataFile, position);
   }
 
+  async readRawLines(key: string, milliseconds: number): Promise<RawTable> {
+    return await this.#rawStore(key).read(milliseconds);
+  }
+
+  async rawRows(
+    key: string,
+    generation: number,
+    states: readonly LineState[],
+    start: number,
+    count: number,
+  ): Promise<readonly RawRow[] | null> {
+    return await this.#rawStore(key).rows(generation, states, start, count);
+  }
+
+  async findRawLine(
+    key: string,
+    generation: number,
+    target: RawTarget,
+    states: readonly LineState[],
+  ): Promise<RawPlace | null> {
+    return await this.#rawStore(key).find(generation, target, states);
+  }
+
+  async rawLine(key: string, generation: number, line: number, options: DetailOptions): Promise<RawLine | null> {
+    return await this.#rawStore(key).line(generation, line, options);
+  }
+
+  async rawBytes(
+    key: string,
+    generation: number,
+    line: number,
+    start: number,
+    count: number,
+  ): Promise<Uint8Array | null> {
+    return await this.#rawStore(key).bytes(generation, line, start, count);
+  }
+
+  closeRawLines(key: string): Promise<void> {
+    this.#rawStores.delete(key);
+    return Promise.resolve();
+  }
+
+  #rawStore(key: string): RawStore {
+    const known = this.#rawStores.get(key);
+    if (known !== undefined) return known;
+    const host = this.#hosts.get(key);
+    if (host === undefined) throw new StorageError("io", `The store ${key} is not open.`);
+    const made = new RawStore(host.store, this.#environment.fileSystem);
+    this.#rawStores.set(key, made);
+    return made;
+  }
+
   #backend(key: string): DeadTaskBackend {
     const host = this.#hosts.get(key);
     if (host !== undefined) return host.store;
@@ -170,7 +278,9 @@ class StoreWorker implements Answers {
   #closeStore(key: string): void {
     this.#hosts.get(key)?.dispose();
     this.#hosts.delete(key);
+    this.#rawStores.delete(key);
     this.#nilStores.delete(key);
+    this.#contexts.forget(key);
   }
 }
 

@@ -22,6 +22,7 @@ export { nodeFileSystem, type FileSystem } from "./fileSystem";
 export { normalizePrefix, storeNames } from "./naming";
 export { nilBackend } from "./nilBackend";
 export type { PendingTask, PendingTasks } from "./pendingTasks";
+export { extraTexts } from "./extraKeys";
 export type { DeadTaskRecord, NewDeadTask } from "./record";
 export type { RecordFront } from "./recordReader";
 export { StoreIndex, type IndexListener } from "./storeIndex";

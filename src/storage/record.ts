@@ -27,8 +27,8 @@ export interface DeadTaskRecord {
   readonly backtrace: readonly string[];
   /** A Marshal stream of its own; see `context.ts`. Kept as bytes so that a replay can keep every one. */
   readonly context: Uint8Array;
-  /** Keys beyond the known ones, as Ruby text. */
-  readonly extra: readonly { readonly name: string; readonly value: string }[];
+  /** Keys beyond the known ones; see `extraTexts`. */
+  readonly extra: readonly { readonly name: string; readonly value: RubyValue }[];
 }
 
 /** A record that cannot be read, with a reason fit for a user. Its line can be shown raw and deleted, not retried. */
@@ -75,19 +75,8 @@ export function decodeRecord(dumped: Uint8Array): DeadTaskRecord {
   };
 }
 
-// Characters of each value beyond the known ones, and of all of them.
-const longestExtra = 10_000;
-const longestExtras = 200_000;
-
 function extra(fields: Map<string, RubyValue>): DeadTaskRecord["extra"] {
-  let room = longestExtras;
-  return [...fields]
-    .filter(([name]) => !knownKeys.has(name))
-    .map(([name, field]) => {
-      const value = room > 0 ? inspect(field, { maxLength: Math.min(longestExtra, room) }) : "…";
-      room -= value.length;
-      return { name, value };
-    });
+  return [...fields].filter(([name]) => !knownKeys.has(name)).map(([name, value]) => ({ name, value }));
 }
 
 function symbolKeys(hash: RubyHash): Map<string, RubyValue> {
