@@ -24,7 +24,7 @@ const WIDTHS = new Uint8Array(256).fill(4);
 /** By byte: the letter of its short escape. */
 const LETTERS = new Uint8Array(256);
 /** By byte: whether it stands for itself in a dumped string, whatever comes before and after. */
-const PLAIN = new Uint8Array(256).fill(1, 0x01, 0x80);
+export const PLAIN = new Uint8Array(256).fill(1, 0x01, 0x80);
 /** By byte: whether String#dump writes it as it is, whatever comes after. */
 const ITSELF = new Uint8Array(256).fill(1, 0x20, 0x7f);
 /** By letter: the byte that the short escape stands for, or 0. No escape stands for NUL. */

@@ -51,9 +51,9 @@ export interface Listing {
   /** All listed ids, the unreadable ones included, in natural order (oldest first). */
   readonly ids: readonly string[];
   readonly unreadable: readonly UnreadableTask[];
-  /** What a list shows of each task. One record is read at a time; safe to remove tasks from the store while iterating. */
+  /** What a list shows of each task. Safe to remove tasks from the store while iterating. */
   fronts(order: ListOrder): AsyncIterableIterator<TaskFront>;
-  /** The same with all of each record decoded. */
+  /** The same with all of each record decoded, one at a time. */
   tasks(order: ListOrder): AsyncIterableIterator<DeadTask>;
   close(): void;
 }

@@ -11,22 +11,33 @@ import {
 import { StorageError, asStorageError } from "./errors";
 import type { FileSystem } from "./fileSystem";
 import { parseDeadTaskLine } from "./frames";
-import { readRange } from "./lines";
+import { readRange, type Line } from "./lines";
 import { decodeRecord } from "./record";
 import { RecordIndex, frontOf } from "./recordIndex";
-import { RecordReader } from "./recordReader";
+import type { RecordFront } from "./recordReader";
 import { visitLines, type Snapshot } from "./snapshot";
+
+// Characters of a message. What a list shows of a task is kept from the one pass through the file, but for long messages:
+// of those a store can hold more than memory can.
+const longestKept = 400;
 
 /** Reads a snapshot's index in one pass. The listing owns the snapshot's descriptor from here on. */
 export async function listSnapshot(fileSystem: FileSystem, snapshot: Snapshot, signal?: AbortSignal): Promise<Listing> {
   const index = new RecordIndex();
+  const kept = new Map<string, RecordFront>();
+  const take = (line: Line): void => {
+    const winner = index.take(line);
+    if (winner === null) return;
+    if (winner.front.exceptionMessage.length <= longestKept) kept.set(winner.id, winner.front);
+    else kept.delete(winner.id);
+  };
   try {
-    await visitLines(fileSystem, snapshot, 0, (line) => index.take(line), { signal });
+    await visitLines(fileSystem, snapshot, 0, take, { signal });
   } catch (error) {
     fileSystem.close(snapshot.descriptor);
     throw error;
   }
-  return new SnapshotListing(fileSystem, snapshot, index);
+  return new SnapshotListing(fileSystem, snapshot, index, kept);
 }
 
 class SnapshotListing implements Listing {
@@ -34,13 +45,14 @@ class SnapshotListing implements Listing {
   readonly #fileSystem: FileSystem;
   readonly #snapshot: Snapshot;
   readonly #index: RecordIndex;
-  readonly #reader = new RecordReader();
+  readonly #kept: ReadonlyMap<string, RecordFront>;
   #open = true;
 
-  constructor(fileSystem: FileSystem, snapshot: Snapshot, index: RecordIndex) {
+  constructor(fileSystem: FileSystem, snapshot: Snapshot, index: RecordIndex, kept: ReadonlyMap<string, RecordFront>) {
     this.#fileSystem = fileSystem;
     this.#snapshot = snapshot;
     this.#index = index;
+    this.#kept = kept;
     this.damage = index.damage(snapshot.stat.size - snapshot.end);
   }
 
@@ -54,9 +66,9 @@ class SnapshotListing implements Listing {
 
   fronts(order: ListOrder): AsyncIterableIterator<TaskFront> {
     return this.#each(order, (id, position) => {
-      const dumped = dumpedAt(this.#fileSystem, this.#snapshot, id, position);
       const { offset, length } = position;
-      return { id, offset, length, ...(this.#reader.front(dumped) ?? frontOf(decodeRecord(dumped))) };
+      const front = this.#kept.get(id) ?? frontOf(readTask(this.#fileSystem, this.#snapshot, id, position));
+      return { id, offset, length, ...front };
     });
   }
 
