@@ -39,9 +39,9 @@ export const Setting = {
   section: "deadTasks",
   stores: "stores",
   maskedNames: "maskedNames",
+  pathMappings: "pathMappings",
 } as const;
 
-  pathMappings: "pathMappings",
 /** `TreeItem.contextValue`: what an item is, and so which commands its menu has. */
 export const ItemKind = {
   task: "task",

@@ -6,8 +6,8 @@ import { Command } from "../ids";
 import type { RawFiles } from "../raw/openRaw";
 import type { Reporter } from "../reporter";
 import { openSettings } from "../settings";
-import type { StoreModel } from "../stores/storeModel";
 import type { StoreService } from "../service/storeService";
+import type { StoreModel } from "../stores/storeModel";
 import type { StoreRegistry } from "../stores/storeRegistry";
 import type { WorkspaceStores } from "../stores/workspaceStores";
 import { counted } from "../text/labels";
@@ -17,15 +17,15 @@ import { chosenNodes, recordReference, recordsOf, type RecordReference } from ".
 import type { TaskActions } from "./taskActions";
 
 export interface CommandServices {
-  readonly registry: StoreRegistry;
   readonly service: StoreService;
+  readonly registry: StoreRegistry;
   readonly stores: WorkspaceStores;
   readonly view: TaskView;
   readonly pane: DetailPane;
   readonly actions: TaskActions;
   readonly rawFiles: RawFiles;
-  readonly reporter: Reporter;
   readonly code: CodeFiles;
+  readonly reporter: Reporter;
 }
 
 /** `given`: what the command was called with; nothing from a key or the palette, an item and perhaps others from a menu. */
@@ -61,14 +61,14 @@ export function registerCommands(services: CommandServices): Disposable[] {
     };
   const handlers: Readonly<Record<Command, Handler>> = {
     [Command.show]: onRecord((record) => pane.show(record.store, record.id)),
-    [Command.retry]: onRecords((records) => actions.retry(records)),
-    [Command.delete]: onRecords((records) => actions.delete(records)),
     [Command.openFailingLine]: async (given) => {
       const nodes = chosen(given.slice(0, 1));
       const [record] = recordsOf(nodes ?? []);
       if (record !== undefined) await openFailingLine(record, services);
       else if (nodes !== null) void window.showInformationMessage("Select a dead task first.");
     },
+    [Command.retry]: onRecords((records) => actions.retry(records)),
+    [Command.delete]: onRecords((records) => actions.delete(records)),
     [Command.copyId]: onRecords((records) => actions.copyIds(records)),
     [Command.copyRuby]: onRecord((record) => actions.copyRuby(record)),
     [Command.openRaw]: async (given) => {
