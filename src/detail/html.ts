@@ -23,7 +23,7 @@ export function paneHtml(webview: Webview, extensionUri: Uri): string {
 </head>
 <body>
   <div id="announcements" class="visually-hidden" role="status" aria-live="polite"></div>
-  <div id="pane"></div>
+  <main id="pane"></main>
   <script nonce="${nonce}" src="${uri("dist", "detail.js")}"></script>
 </body>
 </html>`;

@@ -100,9 +100,49 @@ export interface BareState extends StateBase {
 
 export type DetailState = TaskState | UnreadableState | BareState;
 
-/** Extension to page. */
+/** Some lines of the file of the first frame of the application's own code. */
+export interface ExcerptView {
+  /** `app/tasks/charge.rb:12`. */
+  readonly place: string;
+  readonly method: string;
+  /** In order, one after another; empty where there is only a notice to show. */
+  readonly lines: readonly { readonly number: number; readonly text: string }[];
+  /** The number of the failing line, 1-based. */
+  readonly failing: number;
+  /** Why the failing line is not shown; null where it is. */
+  readonly notice: string | null;
+}
+
+/** Another task that died in the same way. */
+export interface SimilarTask {
+  readonly id: string;
+  /** Unix seconds. */
+  readonly failedAt: number;
+  /** On one line; empty where it is the same as that of the shown task. */
+  readonly message: string;
+}
+
+/** All tasks that died as the shown one did. */
+export interface SimilarView {
+  /** How many there are beside the shown one. */
+  readonly count: number;
+  /** Whether there may be more than were looked at. */
+  readonly atLeast: boolean;
+  /** Unix seconds, over all of them and the shown one. */
+  readonly first: number;
+  readonly last: number;
+  /** Those whose deaths are nearest in time, newest first. */
+  readonly nearest: readonly SimilarTask[];
+}
+
+/**
+ * Extension to page. What takes longer to find out comes after the state, for the record of that `reference` alone; null takes
+ * it away again.
+ */
 export type HostMessage =
   | { readonly type: "state"; readonly state: DetailState }
+  | { readonly type: "excerpt"; readonly reference: PaneReference; readonly excerpt: ExcerptView | null }
+  | { readonly type: "similar"; readonly reference: PaneReference; readonly similar: SimilarView | null }
   | { readonly type: "reply"; readonly sequence: number; readonly ok: true }
   | { readonly type: "reply"; readonly sequence: number; readonly ok: false; readonly error: string };
 
@@ -114,6 +154,14 @@ export type PaneRequest =
   | { readonly name: "openRaw" }
   | { readonly name: "setSecrets"; readonly shown: boolean }
   | { readonly name: "copy"; readonly field: CopyableField }
+  | { readonly name: "copyFact"; readonly index: number }
+  | { readonly name: "copyExcerpt" }
+  | { readonly name: "copyAll" }
+  /** The failing line, or the one of that number beside it. */
+  | { readonly name: "openExcerpt"; readonly line: number | null }
+  | { readonly name: "showSimilar"; readonly id: string }
+  | { readonly name: "compareSimilar"; readonly id: string }
+  | { readonly name: "showAllSimilar" }
   | { readonly name: "openFrame"; readonly index: number };
 
 /** Page to extension. */
@@ -132,12 +180,15 @@ export function parsePaneMessage(value: unknown): PaneMessage | null {
 
 function parseRequest(value: unknown): PaneRequest | null {
   if (!isRecord(value)) return null;
-  const { name, shown, field, index } = value;
+  const { name, shown, field, index, line, id } = value;
   switch (name) {
     case "retry":
     case "delete":
     case "copyRuby":
     case "openRaw":
+    case "copyExcerpt":
+    case "copyAll":
+    case "showAllSimilar":
       return { name };
     case "setSecrets":
       return typeof shown === "boolean" ? { name, shown } : null;
@@ -145,8 +196,14 @@ function parseRequest(value: unknown): PaneRequest | null {
       const known = copyableFields.find((one) => one === field);
       return known === undefined ? null : { name, field: known };
     }
+    case "copyFact":
     case "openFrame":
       return typeof index === "number" && Number.isInteger(index) ? { name, index } : null;
+    case "openExcerpt":
+      return line === null || (typeof line === "number" && Number.isInteger(line)) ? { name, line } : null;
+    case "showSimilar":
+    case "compareSimilar":
+      return typeof id === "string" ? { name, id } : null;
     default:
       return null;
   }
@@ -156,6 +213,7 @@ function parseRequest(value: unknown): PaneRequest | null {
 export function isHostMessage(value: unknown): value is HostMessage {
   if (!isRecord(value)) return false;
   if (value["type"] === "state") return isRecord(value["state"]);
+  if (value["type"] === "excerpt" || value["type"] === "similar") return isRecord(value["reference"]);
   return value["type"] === "reply" && typeof value["sequence"] === "number" && typeof value["ok"] === "boolean";
 }
 

@@ -1,8 +1,19 @@
 /** The page of the detail pane: asks for the state, renders it, and sends what is pressed. It keeps no data of its own. */
-import { isHostMessage, type DetailState, type PaneMessage, type PaneReference, type PaneRequest } from "../protocol";
-import type { PaneControls } from "./parts";
+import {
+  isHostMessage,
+  type DetailState,
+  type ExcerptView,
+  type HostMessage,
+  type PaneMessage,
+  type PaneReference,
+  type PaneRequest,
+  type SimilarView,
+} from "../protocol";
+import { updateTimes, type PaneControls } from "./parts";
+import { Patchwork } from "./patchwork";
 import { Requests } from "./requests";
-import { renderPane, updateTimes } from "./sections";
+import { paneParts } from "./sections";
+import { restoreCopy } from "./texts";
 
 /** How often "5 min ago" is brought up to date, in milliseconds. */
 const timesInterval = 30_000;
@@ -17,8 +28,11 @@ const post = (message: PaneMessage): void => {
 const requests = new Requests(post);
 const pane = byId("pane");
 const announcements = byId("announcements");
+const patchwork = new Patchwork(pane);
 const unfolded = new Set<string>();
-let shown: PaneReference | null = null;
+let shown: DetailState | null = null;
+let excerpt: ExcerptView | null = null;
+let similar: SimilarView | null = null;
 let announced = "";
 
 const controls: PaneControls = {
@@ -38,29 +52,63 @@ const controls: PaneControls = {
 };
 
 window.addEventListener("message", (event: MessageEvent<unknown>) => {
-  const message = event.data;
-  if (!isHostMessage(message)) return;
-  if (message.type === "state") show(message.state);
-  else requests.settle(message);
+  if (isHostMessage(event.data)) receive(event.data);
 });
+document.addEventListener("copy", restoreCopy);
 setInterval(() => {
   updateTimes(pane);
 }, timesInterval);
 post({ type: "ready" });
 
-function show(state: DetailState): void {
+function receive(message: HostMessage): void {
+  switch (message.type) {
+    case "state":
+      showState(message.state);
+      break;
+    case "excerpt":
+      if (!isShown(message.reference)) return;
+      excerpt = message.excerpt;
+      render();
+      break;
+    case "similar":
+      if (!isShown(message.reference)) return;
+      similar = message.similar;
+      render();
+      break;
+    case "reply":
+      requests.settle(message);
+  }
+}
+
+function isShown({ storeKey, id }: PaneReference): boolean {
+  return shown?.reference.storeKey === storeKey && shown.reference.id === id;
+}
+
+function showState(state: DetailState): void {
   const { reference } = state;
-  const isOther = shown?.storeKey !== reference.storeKey || shown.id !== reference.id;
-  if (isOther) unfolded.clear();
-  shown = reference;
+  const isOther = !isShown(reference);
+  if (isOther) {
+    unfolded.clear();
+    patchwork.forget();
+    excerpt = null;
+    similar = null;
+  }
+  shown = state;
   host.setState(reference);
-  const focused = document.activeElement?.id ?? "";
-  const { scrollX, scrollY } = window;
-  pane.replaceChildren(renderPane(state, controls));
+  render();
   if (isOther) window.scrollTo(0, 0);
-  else window.scrollTo(scrollX, scrollY);
-  if (focused !== "") document.getElementById(focused)?.focus({ preventScroll: true });
   announce(state, isOther);
+}
+
+function render(): void {
+  if (shown === null) return;
+  const focused = document.activeElement;
+  pane.classList.toggle("gone", shown.kind !== "bare" && !shown.present);
+  patchwork.show(paneParts({ state: shown, excerpt, similar }, controls));
+  if (focused === null || focused === document.body || focused === document.activeElement) return;
+  document.getElementById(focused.id)?.focus({ preventScroll: true });
+  // A button that is no longer there, or can no longer be pressed: whoever uses the keyboard goes on from the top.
+  if (document.activeElement === document.body) byId("title").focus({ preventScroll: true });
 }
 
 /** A reader who cannot see the pane hears which task it shows, and what has happened to it. */

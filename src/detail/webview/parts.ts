@@ -1,3 +1,4 @@
+import { absoluteTime, relativeTime } from "../../text/times";
 import type { CopyableField, PaneRequest } from "../protocol";
 import { button, element } from "./dom";
 
@@ -30,4 +31,20 @@ export function copyButton(field: CopyableField, label: string, controls: PaneCo
       controls.send({ name: "copy", field }, pressed, "Copied");
     },
   });
+}
+
+export function timeElement(seconds: number): HTMLElement {
+  const date = new Date(seconds * 1000);
+  const made = element("time", { "data-seconds": String(seconds) }, relativeTime(seconds, Date.now() / 1000));
+  if (!Number.isNaN(date.getTime())) made.dateTime = date.toISOString();
+  made.title = absoluteTime(seconds);
+  return made;
+}
+
+/** Brings "5 min ago" up to date. */
+export function updateTimes(root: ParentNode): void {
+  const now = Date.now() / 1000;
+  for (const time of root.querySelectorAll<HTMLTimeElement>("time[data-seconds]")) {
+    time.textContent = relativeTime(Number(time.dataset["seconds"]), now);
+  }
 }

@@ -1,33 +1,91 @@
-import { relativeTime } from "../../text/times";
-import type { DetailState, Fact, Notice, PaneRequest, TaskState, UnreadableState } from "../protocol";
+import type {
+  DetailState,
+  ExcerptView,
+  Fact,
+  Notice,
+  PaneRequest,
+  SimilarView,
+  TaskState,
+  UnreadableState,
+} from "../protocol";
 import { backtraceSection } from "./backtraceSection";
 import { contextSections } from "./contextSections";
 import { button, element, icon } from "./dom";
-import { copyButton, section, type PaneControls } from "./parts";
+import { errorSection } from "./errorSection";
+import { excerptSection } from "./excerptSection";
+import { copyButton, section, timeElement, type PaneControls } from "./parts";
+import { similarSection } from "./similarSection";
+import { visible } from "./texts";
 
-/** A message longer than this is folded: the first lines say what happened, and the backtrace must stay in sight. */
-const foldedLines = 12;
-const foldedCharacters = 2_000;
-
-export function renderPane(state: DetailState, controls: PaneControls): HTMLElement {
-  const main = element("main", {}, header(state, controls), ...state.notices.map(notice));
-  if (state.kind === "task") main.append(...taskSections(state, controls));
-  if (state.kind === "unreadable") main.append(...unreadableSections(state, controls));
-  main.classList.toggle("gone", state.kind !== "bare" && !state.present);
-  return main;
+/** All that the page shows. What comes after the state is null until it has come. */
+export interface PaneContent {
+  readonly state: DetailState;
+  readonly excerpt: ExcerptView | null;
+  readonly similar: SimilarView | null;
 }
 
-/** Brings "5 min ago" up to date. */
-export function updateTimes(root: ParentNode): void {
-  const now = Date.now() / 1000;
-  for (const time of root.querySelectorAll<HTMLTimeElement>("time[data-seconds]")) {
-    time.textContent = relativeTime(Number(time.dataset["seconds"]), now);
+/** A part of the page, made anew only where `data`, all that it is made of, is not what it was. */
+export interface Part {
+  readonly key: string;
+  readonly data: unknown;
+  readonly make: () => readonly HTMLElement[];
+}
+
+/** In the order in which they are wanted: what happened, where, with what; then the way there, and the rest. */
+export function paneParts({ state, excerpt, similar }: PaneContent, controls: PaneControls): Part[] {
+  const { notices } = state;
+  const parts: Part[] = [
+    { key: "header", data: headerData(state), make: () => [header(state, controls)] },
+    { key: "notices", data: notices, make: () => notices.map(notice) },
+  ];
+  if (state.kind === "unreadable") {
+    parts.push(
+      { key: "reason", data: state.reason, make: () => [reasonSection(state)] },
+      { key: "facts", data: state.facts, make: () => [factsSection(state.facts, controls)] },
+    );
   }
+  if (state.kind === "task") parts.push(...taskParts(state, excerpt, similar, controls));
+  return parts;
+}
+
+function taskParts(
+  state: TaskState,
+  excerpt: ExcerptView | null,
+  similar: SimilarView | null,
+  controls: PaneControls,
+): Part[] {
+  const { exceptionClass, message, backtrace, facts } = state;
+  // All but what is known not to be shown in them: what their own code may show is its own affair.
+  const context = { ...state, exceptionClass: "", message: "", backtrace: [], facts: [], notices: [] };
+  const parts: Part[] = [
+    { key: "error", data: [exceptionClass, message], make: () => [errorSection(state, controls)] },
+  ];
+  if (excerpt !== null) {
+    parts.push({ key: "excerpt", data: excerpt, make: () => [excerptSection(excerpt, controls)] });
+  }
+  parts.push(
+    { key: "context", data: context, make: () => contextSections(state, controls) },
+    { key: "backtrace", data: backtrace, make: () => [backtraceSection(backtrace, controls)] },
+  );
+  if (similar !== null) {
+    parts.push({ key: "similar", data: similar, make: () => [similarSection(similar, controls)] });
+  }
+  parts.push({ key: "facts", data: facts, make: () => [factsSection(facts, controls)] });
+  return parts;
+}
+
+function headerData(state: DetailState): unknown {
+  const { kind, title, storeName, present, canChange } = state;
+  const base = [kind, title, storeName, present, canChange];
+  if (state.kind !== "task") return base;
+  return [...base, state.failedAt, state.attempts, state.context !== null, failingFrame(state)];
 }
 
 function header(state: DetailState, controls: PaneControls): HTMLElement {
   const made = element("header", {});
-  const title = element("div", { class: "title" }, element("h1", {}, state.title));
+  // Takes the focus when what had it is gone.
+  const heading = element("h1", { tabindex: "-1", id: "title" }, ...visible(state.title));
+  const title = element("div", { class: "title" }, heading);
   if (state.kind === "task") title.append(copyButton("taskClass", "Copy Class", controls));
   made.append(title);
   const summary: (Node | string)[] = [];
@@ -44,12 +102,18 @@ function header(state: DetailState, controls: PaneControls): HTMLElement {
   return made;
 }
 
+/** The frame that "Open Failing Line" opens; null where no frame of the application's own code has a file here. */
+function failingFrame({ backtrace }: TaskState): number | null {
+  const index = backtrace.findIndex(({ origin, canOpen }) => origin === "application" && canOpen);
+  return index < 0 ? null : index;
+}
+
 function toolbar(state: TaskState | UnreadableState, controls: PaneControls): HTMLElement {
   const action = (
-    request: Extract<PaneRequest, { name: "retry" | "delete" | "copyRuby" | "openRaw" }>,
+    request: PaneRequest,
     label: string,
     iconName: string,
-    options: { disabled: boolean; primary?: boolean },
+    options: { disabled: boolean; primary?: boolean; done?: string },
   ): HTMLButtonElement =>
     button({
       id: request.name,
@@ -58,7 +122,7 @@ function toolbar(state: TaskState | UnreadableState, controls: PaneControls): HT
       className: options.primary === true ? "action primary" : "action",
       disabled: options.disabled,
       onClick: (pressed) => {
-        controls.send(request, pressed);
+        controls.send(request, pressed, options.done);
       },
     });
   const made = element("div", { class: "actions", role: "group", "aria-label": "Actions" });
@@ -67,8 +131,19 @@ function toolbar(state: TaskState | UnreadableState, controls: PaneControls): HT
     made.append(action({ name: "retry" }, "Retry", "debug-rerun", { ...locked, primary: true }));
   made.append(action({ name: "delete" }, "Delete…", "trash", locked));
   if (state.kind === "task") {
+    const index = failingFrame(state);
     const disabled = !state.present || state.context === null;
-    made.append(action({ name: "copyRuby" }, "Copy as Ruby", "ruby", { disabled }));
+    const openFailing = action(
+      index === null ? { name: "openExcerpt", line: null } : { name: "openFrame", index },
+      "Open Failing Line",
+      "go-to-file",
+      { disabled: index === null },
+    );
+    openFailing.id = "openFailingLine";
+    if (index === null) openFailing.title = "No frame of the application's own code has a file here.";
+    const copyAll = action({ name: "copyAll" }, "Copy All", "copy", { disabled: false, done: "Copied as Markdown" });
+    copyAll.title = "Copy everything as Markdown, for an issue report";
+    made.append(openFailing, action({ name: "copyRuby" }, "Copy as Ruby", "ruby", { disabled }), copyAll);
   }
   made.append(action({ name: "openRaw" }, "Open Raw Storage File", "file-binary", { disabled: !state.present }));
   return made;
@@ -76,74 +151,32 @@ function toolbar(state: TaskState | UnreadableState, controls: PaneControls): HT
 
 function notice({ tone, text }: Notice): HTMLElement {
   const icons = { gone: "circle-slash", info: "info", warning: "warning" } as const;
-  return element("p", { class: `notice ${tone}` }, icon(icons[tone]), element("span", {}, text));
+  return element("p", { class: `notice ${tone}` }, icon(icons[tone]), element("span", {}, ...visible(text)));
 }
 
-function taskSections(state: TaskState, controls: PaneControls): HTMLElement[] {
-  return [
-    errorSection(state, controls),
-    backtraceSection(state.backtrace, controls),
-    ...contextSections(state, controls),
-    factsSection(state.facts, controls),
-  ];
-}
-
-function unreadableSections(state: UnreadableState, controls: PaneControls): HTMLElement[] {
-  const reason = section("reason", "Why", [], element("p", {}, state.reason));
+function reasonSection(state: UnreadableState): HTMLElement {
+  const reason = section("reason", "Why", [], element("p", {}, ...visible(state.reason)));
   reason.append(element("p", { class: "quiet" }, "It can be opened raw and deleted, not retried."));
-  return [reason, factsSection(state.facts, controls)];
-}
-
-function errorSection(state: TaskState, controls: PaneControls): HTMLElement {
-  const heading = element("p", { class: "exception" }, icon("error"), element("span", {}, state.exceptionClass));
-  const made = section("error", "Error", [copyButton("error", "Copy Error", controls)], heading);
-  if (state.message !== "") made.append(...foldedText("message", state.message, controls));
-  return made;
-}
-
-function foldedText(what: string, text: string, controls: PaneControls): HTMLElement[] {
-  const lines = text.split("\n");
-  const short = lines.slice(0, foldedLines).join("\n").slice(0, foldedCharacters);
-  const shown = element("pre", { class: "message", id: `${what}-text` });
-  if (short.length === text.length) {
-    shown.textContent = text;
-    return [shown];
-  }
-  const toggle = button({
-    id: `${what}-toggle`,
-    label: "",
-    className: "link",
-    onClick: () => {
-      controls.setUnfolded(what, !controls.isUnfolded(what));
-      update();
-    },
-  });
-  toggle.setAttribute("aria-controls", shown.id);
-  const whole = lines.length > 1 ? `Show all ${lines.length} lines` : "Show the whole message";
-  const update = (): void => {
-    const unfolded = controls.isUnfolded(what);
-    shown.textContent = unfolded ? text : `${short}\n…`;
-    toggle.textContent = unfolded ? "Show less" : whole;
-    toggle.setAttribute("aria-expanded", String(unfolded));
-  };
-  update();
-  return [shown, toggle];
+  return reason;
 }
 
 function factsSection(facts: readonly Fact[], controls: PaneControls): HTMLElement {
   const list = element("dl", {});
-  for (const { label, text, seconds, field } of facts) {
-    const value = element("dd", {}, element("span", { class: field === "id" ? "mono" : "" }, text));
+  facts.forEach(({ label, text, seconds, field }, index) => {
+    const value = element("dd", {}, element("span", { class: field === "id" ? "mono" : "" }, ...visible(text)));
     if (seconds !== null) value.append(element("span", { class: "quiet" }, "(", timeElement(seconds), ")"));
-    if (field !== null) value.append(copyButton(field, `Copy ${label}`, controls));
-    list.append(element("div", {}, element("dt", {}, label), value));
-  }
+    const copy = button({
+      id: `copy-fact-${index}`,
+      label: `Copy ${label}`,
+      iconName: "copy",
+      iconOnly: true,
+      className: "icon-button",
+      onClick: (pressed) => {
+        controls.send({ name: "copyFact", index }, pressed, "Copied");
+      },
+    });
+    value.append(copy);
+    list.append(element("div", {}, element("dt", {}, ...visible(label)), value));
+  });
   return section("record", "Record", [], list);
-}
-
-function timeElement(seconds: number): HTMLElement {
-  const date = new Date(seconds * 1000);
-  const made = element("time", { "data-seconds": String(seconds) }, relativeTime(seconds, Date.now() / 1000));
-  if (!Number.isNaN(date.getTime())) made.dateTime = date.toISOString();
-  return made;
 }
