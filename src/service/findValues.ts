@@ -2,7 +2,7 @@ import { inspect, quote, encodingOf, textOf } from "../marshal";
 import { yieldToOthers } from "../storage/clock";
 import { ownType } from "./describeValue";
 import type { Mask } from "./masking";
-import type { Place } from "./valueParts";
+import type { Part, Place } from "./valueParts";
 import type { FoundValues, ValuePath } from "./valueProtocol";
 import { pathOf, walkValues, type ContextRoots } from "./walkValues";
 
@@ -24,13 +24,18 @@ export async function findValues(roots: ContextRoots, mask: Mask, text: string):
   for (const { place, step, hidden, metAt } of walkValues(roots, mask)) {
     count++;
     if (count % atOnce === 0) await yieldToOthers();
-    const label = step.part?.label(mask) ?? "";
-    const isFound = label.toLowerCase().includes(wanted) || (!hidden && metAt === null && hasText(place, wanted));
+    const isFound = hasName(step.part, mask, wanted) || (!hidden && metAt === null && hasText(place, wanted));
     if (!isFound) continue;
     if (paths.length === mostFound) return { paths, more: true };
     paths.push(pathOf(step));
   }
   return { paths, more: false };
+}
+
+/** Positions are no names. */
+function hasName(part: Part | null, mask: Mask, wanted: string): boolean {
+  if (part === null || part.isElement) return false;
+  return part.label(mask).toLowerCase().includes(wanted);
 }
 
 function hasText(place: Place, wanted: string): boolean {

@@ -37,6 +37,8 @@ export interface Part {
   readonly name: RubyString | RubySymbol | null;
   /** The entry or variable that has the name. */
   readonly holder: object | null;
+  /** Whether it is known by its position alone. */
+  readonly isElement: boolean;
   readonly label: (mask: Mask) => string;
   /** How it is reached in Ruby text: `[0]`, `[:locale]`, `.@id`. */
   readonly step: (mask: Mask) => string;
@@ -116,8 +118,9 @@ function elements(values: readonly RubyValue[]): Parts {
     count: values.length,
     at(index) {
       const value = values[index];
-      const label = `[${index}]`;
-      return value === undefined ? null : { ...unnamed, place: value, label: () => label, step: () => label };
+      if (value === undefined) return null;
+      const label = (): string => `[${index}]`;
+      return { place: value, name: null, holder: null, isElement: true, label, step: label };
     },
   };
 }
@@ -175,6 +178,7 @@ function members(all: readonly InstanceVariable[]): Parts {
 
 /** Variables but those that say an encoding, which the type has. */
 function variables(all: readonly InstanceVariable[], labels: Readonly<Record<string, string>> = {}): Parts {
+  if (all.every(isEncodingVariable)) return noParts;
   return list(
     all
       .filter((variable) => !isEncodingVariable(variable))
@@ -188,10 +192,10 @@ function variables(all: readonly InstanceVariable[], labels: Readonly<Record<str
   );
 }
 
-const unnamed = { name: null, holder: null } as const;
+const unnamed = { name: null, holder: null, isElement: false } as const;
 
-function nameOf(key: RubyValue, holder: object): Pick<Part, "name" | "holder"> {
-  return key.type === "symbol" || key.type === "string" ? { name: key, holder } : unnamed;
+function nameOf(key: RubyValue, holder: object): Pick<Part, "name" | "holder" | "isElement"> {
+  return key.type === "symbol" || key.type === "string" ? { name: key, holder, isElement: false } : unnamed;
 }
 
 function named(label: string, place: RubyValue): Part {

@@ -92,7 +92,7 @@ export class ContextTree {
 
   /** The entries and variables that have the values at these paths. */
   holders(paths: readonly ValuePath[]): object[] {
-    return paths.flatMap((path) => this.#locate(path)?.part?.holder ?? []);
+    return paths.map((path) => this.#locate(path)?.part?.holder ?? null).filter((holder) => holder !== null);
   }
 
   #page(path: ValuePath, wantedFrom: number): ValuePage | null {
