@@ -39,7 +39,7 @@ export class SimilarFollower implements Disposable {
       if (!this.#concerns(change)) return;
       // A look is never broken off for a newer one: a busy store would let none come to its end.
       if (this.#looking !== null) this.#isStale = true;
-      else if (this.#timer === null) this.#lookIn(interval);
+      else if (this.#timer === null) this.#lookIn(this.#view === null ? 0 : interval);
     });
   }
 
