@@ -20,6 +20,7 @@ export function paneHtml(webview: Webview, extensionUri: Uri): string {
   <title>Dead Task</title>
   <link rel="stylesheet" href="${uri("dist", "codicon.css")}">
   <link rel="stylesheet" href="${uri("media", "detail.css")}">
+  <link rel="stylesheet" href="${uri("media", "values.css")}">
 </head>
 <body>
   <div id="announcements" class="visually-hidden" role="status" aria-live="polite"></div>

@@ -1,3 +1,5 @@
+import { parseValueRequest, type ValueQuestion, type ValueRequest } from "./valueRequests";
+
 /**
  * What the detail pane's page and the extension say to each other. Task data travels in these messages alone and is
  * rendered as text. Both sides check what arrives: the page, because messages can come from anywhere; the extension, because
@@ -59,6 +61,8 @@ export interface Fact {
 export interface Notice {
   readonly tone: "gone" | "info" | "warning";
   readonly text: string;
+  /** What a button in it asks for, if it has one. */
+  readonly action?: { readonly name: "showChanges"; readonly label: string };
 }
 
 interface StateBase {
@@ -143,7 +147,8 @@ export type HostMessage =
   | { readonly type: "state"; readonly state: DetailState }
   | { readonly type: "excerpt"; readonly reference: PaneReference; readonly excerpt: ExcerptView | null }
   | { readonly type: "similar"; readonly reference: PaneReference; readonly similar: SimilarView | null }
-  | { readonly type: "reply"; readonly sequence: number; readonly ok: true }
+  /** `value`: the answer to a `ValueQuestion`; else null. */
+  | { readonly type: "reply"; readonly sequence: number; readonly ok: true; readonly value: unknown }
   | { readonly type: "reply"; readonly sequence: number; readonly ok: false; readonly error: string };
 
 /** What the page asks for. Always about the record that the extension has sent last. */
@@ -151,6 +156,7 @@ export type PaneRequest =
   | { readonly name: "retry" }
   | { readonly name: "delete" }
   | { readonly name: "copyRuby" }
+  | { readonly name: "showChanges" }
   | { readonly name: "openRaw" }
   | { readonly name: "setSecrets"; readonly shown: boolean }
   | { readonly name: "copy"; readonly field: CopyableField }
@@ -162,7 +168,9 @@ export type PaneRequest =
   | { readonly name: "showSimilar"; readonly id: string }
   | { readonly name: "compareSimilar"; readonly id: string }
   | { readonly name: "showAllSimilar" }
-  | { readonly name: "openFrame"; readonly index: number };
+  | { readonly name: "openFrame"; readonly index: number }
+  | ValueQuestion
+  | ValueRequest;
 
 /** Page to extension. */
 export type PaneMessage =
@@ -186,6 +194,7 @@ function parseRequest(value: unknown): PaneRequest | null {
     case "delete":
     case "copyRuby":
     case "openRaw":
+    case "showChanges":
     case "copyExcerpt":
     case "copyAll":
     case "showAllSimilar":
@@ -205,7 +214,7 @@ function parseRequest(value: unknown): PaneRequest | null {
     case "compareSimilar":
       return typeof id === "string" ? { name, id } : null;
     default:
-      return null;
+      return parseValueRequest(value);
   }
 }
 

@@ -1,5 +1,6 @@
-import type { RecordDetail } from "../service/protocol";
+import type { DetailOptions, RecordDetail } from "../service/protocol";
 import type { StoreService } from "../service/storeService";
+import type { ValuePath } from "../service/valueProtocol";
 import type { Departure } from "../actions/taskActions";
 import { Emitter, type Disposable } from "../stores/emitter";
 import type { StoreModel } from "../stores/storeModel";
@@ -7,6 +8,8 @@ import type { StoreChange, StoreRegistry } from "../stores/storeRegistry";
 import { shownId } from "../text/labels";
 import { absoluteTime } from "../text/times";
 import type { DetailState, Notice, PaneReference } from "./protocol";
+import type { FilePlace } from "./excerptFollower";
+import type { Death } from "./similar";
 import { bareState, detailState, type ResolvedFrame } from "./taskState";
 
 /** What the follower needs of the editor. */
@@ -36,7 +39,10 @@ export class RecordFollower implements Disposable {
   #frames: readonly ResolvedFrame[] = [];
   #present = false;
   #notice: Notice | null = null;
+  #codeChanged: string | null = null;
   #revealed = false;
+  /** Secrets that are shown although the others are not. */
+  readonly #revealedOnes = new Set<ValuePath>();
   #round = 0;
 
   readonly onDidChange = this.#changed.event;
@@ -60,6 +66,20 @@ export class RecordFollower implements Disposable {
     return this.#state;
   }
 
+  /** How the task of the state died, by which others like it are found; null where no task is shown. */
+  get death(): Death | null {
+    if (this.#detail?.kind !== "task") return null;
+    const { taskClass, exceptionClass, fullMessage: message, backtrace, failedAt } = this.#detail.task;
+    return { reference: this.#reference, taskClass, exceptionClass, message, backtrace, failedAt };
+  }
+
+  /** The first frame of the application's own code that has a file here; null where none has. */
+  get failingPlace(): FilePlace | null {
+    const found = this.#frames.find(({ frame, file }) => frame.origin === "application" && file !== null);
+    if (found === undefined || found.file === null) return null;
+    return { file: found.file, line: found.frame.line, place: found.place, method: found.frame.method };
+  }
+
   /** The file and line that a frame of the state's backtrace opens; null for none. */
   frame(index: number): { readonly file: string; readonly line: number } | null {
     const resolved = this.#frames[index];
@@ -74,12 +94,31 @@ export class RecordFollower implements Disposable {
     this.#frames = [];
     this.#present = false;
     this.#notice = null;
+    this.#codeChanged = null;
     this.#revealed = false;
+    this.#revealedOnes.clear();
     await this.reload();
+  }
+
+  /** What of the task may be seen. */
+  get options(): DetailOptions {
+    return { reveal: this.#revealed, maskedNames: this.#host.maskedNames(), revealed: [...this.#revealedOnes] };
   }
 
   async setSecrets(shown: boolean): Promise<void> {
     this.#revealed = shown;
+    this.#revealedOnes.clear();
+    await this.#secretsChanged(shown);
+  }
+
+  /** Shows one secret, or hides it again, for as long as the task is shown. */
+  async setRevealed(path: ValuePath, shown: boolean): Promise<void> {
+    if (shown) this.#revealedOnes.add(path);
+    else this.#revealedOnes.delete(path);
+    await this.#secretsChanged(shown);
+  }
+
+  async #secretsChanged(shown: boolean): Promise<void> {
     if (this.#detail === null || this.#present) {
       await this.reload();
     } else if (!shown && this.#masked !== null) {
@@ -96,6 +135,12 @@ export class RecordFollower implements Disposable {
     this.#gone({ tone: "gone", text });
   }
 
+  /** What is known of changes in the shown task's code since it died, for a user; null for nothing. */
+  setCodeChanged(text: string | null): void {
+    this.#codeChanged = text;
+    this.#show();
+  }
+
   /** Reads the record again. */
   async reload(): Promise<void> {
     const round = ++this.#round;
@@ -106,7 +151,8 @@ export class RecordFollower implements Disposable {
       return;
     }
     try {
-      const options = { reveal: this.#revealed, maskedNames: this.#host.maskedNames() };
+      const { options } = this;
+      const revealsNothing = !this.#revealed && this.#revealedOnes.size === 0;
       const detail = await this.#host.service.detail(store.key, this.#reference.id, options);
       if (round !== this.#round) return;
       if (detail.kind === "gone") {
@@ -119,7 +165,7 @@ export class RecordFollower implements Disposable {
       if (round !== this.#round) return;
       this.#notice = diedAgain(this.#detail, detail);
       this.#detail = detail;
-      if (!options.reveal) this.#masked = detail;
+      if (revealsNothing) this.#masked = detail;
       this.#frames = frames;
       this.#present = true;
       this.#show();
@@ -167,7 +213,8 @@ export class RecordFollower implements Disposable {
       present: this.#present,
       unchangeable: this.#unchangeable(store),
       notice: this.#notice,
-      revealed: this.#revealed,
+      changed: this.#codeChanged,
+      revealed: this.#revealed || this.#revealedOnes.size > 0,
     };
     this.#set(detailState(this.#detail, this.#frames, surroundings));
   }

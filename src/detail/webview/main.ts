@@ -6,7 +6,6 @@ import {
   type HostMessage,
   type PaneMessage,
   type PaneReference,
-  type PaneRequest,
   type SimilarView,
 } from "../protocol";
 import { updateTimes, type PaneControls } from "./parts";
@@ -14,6 +13,7 @@ import { Patchwork } from "./patchwork";
 import { Requests } from "./requests";
 import { paneParts } from "./sections";
 import { restoreCopy } from "./texts";
+import { Values } from "./values";
 
 /** How often "5 min ago" is brought up to date, in milliseconds. */
 const timesInterval = 30_000;
@@ -35,15 +35,17 @@ let excerpt: ExcerptView | null = null;
 let similar: SimilarView | null = null;
 let announced = "";
 
+const send: PaneControls["send"] = (request, pressed, done) => {
+  pressed.setAttribute("aria-busy", "true");
+  requests.send(request, (error) => {
+    pressed.removeAttribute("aria-busy");
+    if (error !== null) showError(error);
+    else if (done !== undefined) showDone(pressed, done);
+  });
+};
 const controls: PaneControls = {
-  send(request: PaneRequest, pressed: HTMLButtonElement, done?: string): void {
-    pressed.setAttribute("aria-busy", "true");
-    requests.send(request, (error) => {
-      pressed.removeAttribute("aria-busy");
-      if (error !== null) showError(error);
-      else if (done !== undefined) showDone(pressed, done);
-    });
-  },
+  send,
+  values: new Values(requests, send, showError),
   isUnfolded: (what) => unfolded.has(what),
   setUnfolded(what, open) {
     if (open) unfolded.add(what);

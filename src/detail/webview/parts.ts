@@ -1,6 +1,7 @@
 import { absoluteTime, relativeTime } from "../../text/times";
 import type { CopyableField, PaneRequest } from "../protocol";
 import { button, element } from "./dom";
+import type { Values } from "./values";
 
 /** What the sections can do: ask the extension, and remember what the reader has unfolded. */
 export interface PaneControls {
@@ -8,6 +9,7 @@ export interface PaneControls {
   send(request: PaneRequest, button: HTMLButtonElement, done?: string): void;
   isUnfolded(what: string): boolean;
   setUnfolded(what: string, unfolded: boolean): void;
+  readonly values: Values;
 }
 
 export function section(
