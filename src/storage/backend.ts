@@ -1,6 +1,7 @@
 import type { PendingTasks } from "./pendingTasks";
 import type { DeadTaskRecord, NewDeadTask } from "./record";
 import type { RecordFront } from "./recordReader";
+import type { KeptLines } from "./undoJournal";
 
 /** Where a record's line stands in the data file. */
 export interface LinePosition {
@@ -89,6 +90,8 @@ export interface FinishedReplay {
 export interface OperationOptions {
   /** Stops with a `cancelled` StorageError as long as nothing has been changed. */
   readonly signal?: AbortSignal;
+  /** Begins to keep what a removal takes out, anew for each attempt at it. What was kept is durable before it leaves the store. */
+  readonly keep?: () => KeptLines;
   /** Told what an earlier operation had left unfinished in this store and this one has finished before its own work. */
   readonly onFinished?: (finished: readonly FinishedReplay[]) => void;
 }

@@ -1,4 +1,5 @@
 import { constants } from "node:fs";
+import type { OperationOptions } from "./backend";
 import type { StorageEnvironment } from "./environment";
 import { statIfPresent } from "./fileSystem";
 import { parseDeadTaskLine } from "./frames";
@@ -8,6 +9,7 @@ import { stagingName, type StoreNames } from "./naming";
 import type { ShortLock } from "./shortLock";
 import { openSnapshot, throwIfCancelled, visitLines, type Snapshot } from "./snapshot";
 import { StagingFile } from "./stagingFile";
+import type { KeptLines } from "./undoJournal";
 
 // How often someone else's compaction may overtake ours before we do all of it under the lock, as Rage does.
 const attemptsWithoutLock = 3;
@@ -17,6 +19,8 @@ const newline = Buffer.from("\n");
  * Removes every line of the requested ids, and corrupt lines with them, and returns those ids that were there. The slow part,
  * copying the survivors, needs no lock since the file only grows; under the lock only what was appended meanwhile is copied
  * and the file replaced. Where no requested id is found, the data file stays as it is, byte for byte.
+ *
+ * `keep` begins anew to keep what is removed; it is kept durably before it leaves the data file.
  */
 export async function removeFromDataFile(
   environment: StorageEnvironment,
@@ -24,19 +28,20 @@ export async function removeFromDataFile(
   lock: ShortLock,
   ids: ReadonlySet<string>,
   guard: LongLockGuard,
-  signal?: AbortSignal,
+  { signal, keep }: Pick<OperationOptions, "signal" | "keep"> = {},
 ): Promise<Set<string>> {
   for (let attempt = 1; attempt <= attemptsWithoutLock; attempt++) {
     const snapshot = await openSnapshot(environment.fileSystem, lock, names.dataFile, "changing");
     if (snapshot === null) return new Set();
     try {
-      const found = await removeBeside(environment, names, lock, ids, snapshot, guard, signal);
+      const copy = new SurvivorCopy(environment, names, snapshot, ids, guard, keep);
+      const found = await removeBeside(environment, names, lock, snapshot, copy, guard, signal);
       if (found !== null) return found;
     } finally {
       environment.fileSystem.close(snapshot.descriptor);
     }
   }
-  return await removeUnderLock(environment, names, lock, ids, guard);
+  return await removeUnderLock(environment, names, lock, ids, guard, keep);
 }
 
 /** Null where someone else replaced the data file meanwhile. */
@@ -44,13 +49,12 @@ async function removeBeside(
   environment: StorageEnvironment,
   names: StoreNames,
   lock: ShortLock,
-  ids: ReadonlySet<string>,
   snapshot: Snapshot,
+  copy: SurvivorCopy,
   guard: LongLockGuard,
   signal: AbortSignal | undefined,
 ): Promise<Set<string> | null> {
   const { fileSystem } = environment;
-  const copy = new SurvivorCopy(environment, names, snapshot, ids, guard);
   try {
     await visitLines(
       fileSystem,
@@ -62,7 +66,8 @@ async function removeBeside(
       { signal, onPause: guard.check },
     );
     if (copy.found.size === 0) return copy.found;
-    copy.staging.sync();
+    // All that takes long is durable before the lock is asked for.
+    copy.sync();
     throwIfCancelled(signal);
     return await lock.run(() => {
       if (statIfPresent(fileSystem, names.dataFile)?.identity !== snapshot.stat.identity) return null;
@@ -72,7 +77,7 @@ async function removeBeside(
       return copy.found;
     });
   } finally {
-    copy.staging.discard();
+    copy.discard();
   }
 }
 
@@ -83,6 +88,7 @@ async function removeUnderLock(
   lock: ShortLock,
   ids: ReadonlySet<string>,
   guard: LongLockGuard,
+  keep: OperationOptions["keep"],
 ): Promise<Set<string>> {
   const { fileSystem } = environment;
   return await lock.run(() => {
@@ -91,12 +97,12 @@ async function removeUnderLock(
     try {
       const stat = fileSystem.fstat(descriptor);
       const current = { descriptor, stat, end: endOfLastLine(fileSystem, descriptor, stat.size) };
-      const copy = new SurvivorCopy(environment, names, current, ids, guard);
+      const copy = new SurvivorCopy(environment, names, current, ids, guard, keep);
       try {
         copy.finish(readLines(fileSystem, descriptor, 0, current.end));
         return copy.found;
       } finally {
-        copy.staging.discard();
+        copy.discard();
       }
     } finally {
       fileSystem.close(descriptor);
@@ -104,13 +110,14 @@ async function removeUnderLock(
   });
 }
 
-/** The staging file of a compaction and the requested ids seen so far. */
+/** The staging file of a compaction, the requested ids seen so far, and what is kept of their lines. */
 class SurvivorCopy {
   readonly found = new Set<string>();
-  readonly staging: StagingFile;
+  readonly #staging: StagingFile;
   readonly #ids: ReadonlySet<string>;
   readonly #guard: LongLockGuard;
   readonly #dataFile: string;
+  readonly #kept: KeptLines | null;
 
   constructor(
     { fileSystem, processId, random }: StorageEnvironment,
@@ -118,33 +125,61 @@ class SurvivorCopy {
     { stat }: Snapshot,
     ids: ReadonlySet<string>,
     guard: LongLockGuard,
+    keep: OperationOptions["keep"],
   ) {
     guard.check();
-    const name = stagingName(names.prefix, "compaction", processId, random());
-    this.staging = new StagingFile(fileSystem, names.directory, name, stat, "replacement");
     this.#ids = ids;
     this.#guard = guard;
     this.#dataFile = names.dataFile;
+    const name = stagingName(names.prefix, "compaction", processId, random());
+    this.#staging = new StagingFile(fileSystem, names.directory, name, stat, "replacement");
+    try {
+      this.#kept = keep?.() ?? null;
+    } catch (error) {
+      this.#staging.discard();
+      throw error;
+    }
   }
 
-  take({ bytes, rest }: Line): void {
-    const frame = parseDeadTaskLine(bytes, rest?.payloadChecksum);
+  take(line: Line): void {
+    const frame = parseDeadTaskLine(line.bytes, line.rest?.payloadChecksum);
     if (frame === null) return;
-    if (this.#ids.has(frame.id)) {
-      this.found.add(frame.id);
+    if (!this.#ids.has(frame.id)) {
+      copyLine(line, this.#staging);
       return;
     }
-    this.staging.append(bytes);
-    for (const piece of rest?.pieces() ?? []) this.staging.append(piece);
-    this.staging.append(newline);
+    this.found.add(frame.id);
+    if (this.#kept !== null) copyLine(line, this.#kept);
+  }
+
+  /** What was taken so far is durable when it returns. */
+  sync(): void {
+    this.#staging.sync();
+    this.#kept?.keep();
   }
 
   /** Copies the last lines and, where anything was found, puts the copy in the data file's place, durably. */
   finish(lines: Iterable<Line>): void {
     for (const line of lines) this.take(line);
     if (this.found.size === 0) return;
-    this.staging.sync();
+    this.sync();
     this.#guard.check();
-    this.staging.publish(this.#dataFile);
+    this.#staging.publish(this.#dataFile);
   }
+
+  /** Whatever has not taken its place goes; what is kept, too, where it surely has not left the data file. */
+  discard(): void {
+    try {
+      if (this.#kept !== null && this.#staging.isStaged()) this.#kept.discard();
+    } catch {
+      // What the operation came to is what counts. To keep what is still in the store does no harm: restoring it adds nothing.
+    }
+    this.#staging.discard();
+  }
+}
+
+function copyLine({ bytes, rest }: Line, target: { append(bytes: Uint8Array): void }): void {
+  target.append(bytes);
+  for (const piece of rest?.pieces() ?? []) target.append(piece);
+  target.append(newline);
 }

@@ -1,5 +1,4 @@
-import { constants } from "node:fs";
-import { dirname, resolve } from "node:path";
+import { resolve } from "node:path";
 import { dumpString } from "../marshal";
 import type {
   DeadTask,
@@ -11,22 +10,23 @@ import type {
   ReplayResult,
   UnreadableTask,
 } from "./backend";
+import { appendLines } from "./append";
 import { removeFromDataFile } from "./compaction";
 import type { StorageEnvironment } from "./environment";
 import { StorageError, asStorageError } from "./errors";
-import { fsyncDirectory, hasCode, namesIn, statIfPresent, unlinkIfPresent, writeFully } from "./fileSystem";
+import { makeDirectory, namesIn, statIfPresent, unlinkIfPresent } from "./fileSystem";
 import { deadTaskLine } from "./frames";
-import { endOfLastLine } from "./lines";
 import { emptyListing, listSnapshot, readTask } from "./listing";
+import type { Line } from "./lines";
 import { LongLock, type LongLockGuard } from "./longLock";
 import { isJournalName, isStagingName, storeNames, type StoreNames } from "./naming";
-import { adoptOwnerOfNew } from "./ownership";
 import { readPendingTasks, type PendingTasks } from "./pendingTasks";
 import { OperationQueue } from "./queue";
 import { encodeRecord, type NewDeadTask } from "./record";
 import { RecordIndex } from "./recordIndex";
 import { enqueueReplays, leftBehind } from "./replay";
 import { finishInterruptedReplays } from "./replayJournal";
+import { restoreLines, type RestoreResult } from "./restore";
 import { ShortLock } from "./shortLock";
 import { openSnapshot, visitLines, type Snapshot } from "./snapshot";
 import { writeObstacle } from "./writeObstacle";
@@ -74,9 +74,9 @@ export class DeadTaskStore implements DeadTaskBackend {
     }
     const line = deadTaskLine(task.id, dumpString(encodeRecord(task)));
     await this.#change(`add task ${task.id} to ${this.names.dataFile}`, async () => {
-      this.#makeDirectory();
+      makeDirectory(this.#environment.fileSystem, this.names.directory);
       await this.#lock.run(() => {
-        this.#append(line);
+        appendLines(this.#environment.fileSystem, this.names, [line]);
       });
     });
   }
@@ -112,7 +112,7 @@ export class DeadTaskStore implements DeadTaskBackend {
     const doing = `delete from ${this.names.dataFile}`;
     const removed = await this.#changeExisting(doing, requested, options, async (guard, finished) => {
       const { names } = this;
-      const found = await removeFromDataFile(this.#environment, names, this.#lock, requested, guard, options.signal);
+      const found = await removeFromDataFile(this.#environment, names, this.#lock, requested, guard, options);
       return new Set([...found, ...finished.keys()]);
     });
     return {
@@ -158,6 +158,13 @@ export class DeadTaskStore implements DeadTaskBackend {
     }
     journal.remove();
     return result;
+  }
+
+  /** Puts removed lines back; `read` gives them, twice. Durable when it returns. See `restoreLines`. */
+  async restore(read: () => Iterable<Line>): Promise<RestoreResult> {
+    return await this.#changeUnderLongLock(`restore deleted tasks to ${this.names.dataFile}`, (guard) =>
+      restoreLines(this.#environment, this.names, this.#lock, guard, read),
+    );
   }
 
   async finishInterrupted(): Promise<readonly FinishedReplay[]> {
@@ -241,58 +248,5 @@ export class DeadTaskStore implements DeadTaskBackend {
     // Asked after looking: what was there while the lock was ours is not another's work, however late we come to remove it.
     if (orphans.length > 0) guard.check();
     for (const name of orphans) unlinkIfPresent(fileSystem, resolve(directory, name));
-  }
-
-  /** Makes the storage directory and what is missing above it, each name durable. */
-  #makeDirectory(): void {
-    const { fileSystem } = this.#environment;
-    const missing: string[] = [];
-    for (let path = this.names.directory; statIfPresent(fileSystem, path) === null; path = dirname(path))
-      missing.push(path);
-    for (const path of missing.reverse()) {
-      try {
-        fileSystem.mkdir(path);
-      } catch (error) {
-        if (!hasCode(error, "EEXIST")) throw error;
-      }
-      fsyncDirectory(fileSystem, dirname(path));
-    }
-  }
-
-  /** Under the lock: mends an unfinished last line, then writes a whole one and makes it durable, its file's name too. */
-  #append(line: Buffer): void {
-    const { fileSystem } = this.#environment;
-    const { dataFile, directory } = this.names;
-    const isNew = statIfPresent(fileSystem, dataFile) === null;
-    const descriptor = fileSystem.open(dataFile, constants.O_RDWR | constants.O_CREAT | constants.O_APPEND, 0o644);
-    try {
-      if (isNew) adoptOwnerOfNew(fileSystem, descriptor, fileSystem.stat(directory), dataFile);
-      const { size } = fileSystem.fstat(descriptor);
-      // Whoever made the file, or put it in the place of another, may have died, or failed, before its name was durable.
-      fsyncDirectory(fileSystem, directory);
-      // The same goes for the directory itself, as long as nothing was ever stored in it.
-      if (size === 0) fsyncDirectory(fileSystem, dirname(directory));
-      const end = endOfLastLine(fileSystem, descriptor, size);
-      if (end < size) fileSystem.ftruncate(descriptor, end);
-      try {
-        writeFully(fileSystem, descriptor, line);
-        fileSystem.fsync(descriptor);
-      } catch (error) {
-        this.#takeBack(descriptor, end);
-        throw error;
-      }
-    } finally {
-      fileSystem.close(descriptor);
-    }
-  }
-
-  /** A line that could not be made durable must not surface after its writer was told that it was not added. */
-  #takeBack(descriptor: number, end: number): void {
-    try {
-      this.#environment.fileSystem.ftruncate(descriptor, end);
-    } catch {
-      // The write's own error is the one to report. What stays behind is at worst a task listed that was called not added,
-      // or an unfinished line, which the next append mends.
-    }
   }
 }

@@ -1,4 +1,5 @@
 import * as fs from "node:fs";
+import { dirname } from "node:path";
 
 /** What the storage needs to know of a file. `identity` is equal for two descriptors or paths of one and the same inode. */
 export interface FileStat {
@@ -141,6 +142,20 @@ export function fsyncDirectory(fileSystem: FileSystem, directory: string): void 
     fileSystem.fsync(descriptor);
   } finally {
     fileSystem.close(descriptor);
+  }
+}
+
+/** Makes a directory and what is missing above it; each name is durable when it returns. */
+export function makeDirectory(fileSystem: FileSystem, directory: string): void {
+  const missing: string[] = [];
+  for (let path = directory; statIfPresent(fileSystem, path) === null; path = dirname(path)) missing.push(path);
+  for (const path of missing.reverse()) {
+    try {
+      fileSystem.mkdir(path);
+    } catch (error) {
+      if (!hasCode(error, "EEXIST")) throw error;
+    }
+    fsyncDirectory(fileSystem, dirname(path));
   }
 }
 

@@ -25,4 +25,6 @@ export type { PendingTask, PendingTasks } from "./pendingTasks";
 export { extraTexts } from "./extraKeys";
 export type { DeadTaskRecord, NewDeadTask } from "./record";
 export type { RecordFront } from "./recordReader";
+export type { RestoreResult } from "./restore";
 export { StoreIndex, type IndexListener } from "./storeIndex";
+export { UndoJournal, type UndoEntry, type UndoHeader, type UndoLimits } from "./undoJournal";

@@ -12,6 +12,8 @@ import { adoptOwner } from "./ownership";
 
 const bufferBytes = 1 << 20;
 
+type StagingPurpose = "new" | "replacement" | "private";
+
 /**
  * A file in the making, under a name that Rage's glob misses. It takes the place of its target by rename once it is
  * complete and durable; until then it is worth nothing and can be thrown away.
@@ -28,14 +30,18 @@ export class StagingFile {
   #renamed = false;
   #durable = false;
 
-  /** Creates the file with the owner of `like`, and with its mode where it is a replacement for that file; else 0644 before umask. */
-  constructor(fileSystem: FileSystem, directory: string, name: string, like: FileStat, purpose: "new" | "replacement") {
+  /**
+   * Creates the file with the owner of `like`, and with its mode where it is a replacement for that file; else 0644 before
+   * umask. A file of our own, which is nobody else's business, is like none and has 0600.
+   */
+  constructor(fileSystem: FileSystem, directory: string, name: string, like: FileStat | null, purpose: StagingPurpose) {
     this.#fileSystem = fileSystem;
     this.#directory = directory;
     this.name = name;
     this.#path = join(directory, name);
     const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL;
-    this.#descriptor = fileSystem.open(this.#path, flags, 0o644);
+    this.#descriptor = fileSystem.open(this.#path, flags, purpose === "private" ? 0o600 : 0o644);
+    if (like === null) return;
     try {
       adoptOwner(fileSystem, this.#descriptor, like, this.#path);
       if (purpose === "replacement") fileSystem.fchmod(this.#descriptor, like.mode);
