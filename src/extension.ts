@@ -1,7 +1,9 @@
 import { Uri, type ExtensionContext } from "vscode";
 import { registerCommands } from "./actions/commands";
 import { TaskActions } from "./actions/taskActions";
+import { ChangesSinceFailure } from "./code/changes";
 import { CodeFiles } from "./code/codeFiles";
+import { RecordComparison } from "./detail/compareRecords";
 import { DetailPane } from "./detail/detailPane";
 import { RawFiles } from "./raw/openRaw";
 import { RawRecords } from "./raw/rawRecords";
@@ -20,6 +22,7 @@ export interface Testing {
   readonly stores: WorkspaceStores;
   readonly view: TaskView;
   readonly pane: DetailPane;
+  readonly changes: ChangesSinceFailure;
   /** Milliseconds that `activate` took. */
   readonly activationTime: number;
 }
@@ -33,18 +36,22 @@ export function activate(context: ExtensionContext): Testing {
   });
   const registry = new StoreRegistry(service);
   const stores = new WorkspaceStores(service, registry, reporter);
-  const view = new TaskView(registry, stores);
-  const actions = new TaskActions(service, reporter, context.globalState);
-  const rawFiles = new RawFiles(service, reporter);
   const code = new CodeFiles(reporter);
-  const pane = new DetailPane({ context, service, registry, stores, actions, rawFiles, code, reporter });
+  const changes = new ChangesSinceFailure(service, code, reporter);
+  const view = new TaskView(registry, stores, changes);
+  const actions = new TaskActions(service, reporter, context.globalState, changes);
+  const rawFiles = new RawFiles(service, reporter);
+  const comparison = new RecordComparison(service, registry);
+  const pane = new DetailPane({ context, service, registry, stores, actions, comparison, rawFiles, code, changes, reporter });
   context.subscriptions.push(
     reporter,
     service,
     registry,
     stores,
+    changes,
     view,
     pane,
+    comparison,
     new RawRecords(service),
     ...registerCommands({ service, registry, stores, view, pane, actions, rawFiles, code, reporter }),
   );
@@ -55,5 +62,5 @@ export function activate(context: ExtensionContext): Testing {
       clearImmediate(firstLook);
     },
   });
-  return { context, service, registry, stores, view, pane, activationTime: performance.now() - started };
+  return { context, service, registry, stores, view, pane, changes, activationTime: performance.now() - started };
 }

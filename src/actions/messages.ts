@@ -38,12 +38,21 @@ export function deleteConfirmation(records: readonly RecordReference[]): Confirm
   };
 }
 
-export function retryConfirmation(records: readonly RecordReference[]): Confirmation {
+/** `changed`: of how many the code is known to have changed since they died. */
+export function retryConfirmation(records: readonly RecordReference[], changed: number): Confirmation {
+  const code = changed === 0 ? "" : `\n\n${changedSentence(changed, records.length)}`;
   return {
     message: `Retry ${countedRecords(records)}${from(records)}?`,
-    detail: `${nameList(records)}\n\nThey run when a Rage worker next starts.`,
+    detail: `${nameList(records)}\n\nThey run when a Rage worker next starts.${code}`,
     button: `Retry ${formatCount(records.length)}`,
   };
+}
+
+/** What git tells of the code of `all` tasks that are, or were, to be retried. `changed` is one or more. */
+export function changedSentence(changed: number, all: number): string {
+  if (all === 1) return "Its code has changed since it died.";
+  const which = changed === all ? "all of them" : `${formatCount(changed)} of them`;
+  return `The code of ${which} has changed since they died.`;
 }
 
 function nameOfOne(record: RecordReference): string {

@@ -1,12 +1,15 @@
 import { commands, env, window, workspace, type Memento } from "vscode";
 import { maskedNames } from "../settings";
+import type { ChangesSinceFailure } from "../code/changes";
 import { retryHintHiddenKey, View } from "../ids";
 import type { Reporter } from "../reporter";
+import type { TaskSummary } from "../service/protocol";
 import type { StoreService } from "../service/storeService";
 import { Emitter } from "../stores/emitter";
 import type { StoreModel } from "../stores/storeModel";
 import { counted, formatCount, oneLine, shownId, withoutLinks } from "../text/labels";
 import {
+  changedSentence,
   deleteConfirmation,
   doneText,
   retryConfirmation,
@@ -15,6 +18,10 @@ import {
   type Outcome,
 } from "./messages";
 import { groupByStore, type RecordReference } from "./references";
+
+/** Before several are retried, so many of them are looked at for changes of their code, for so many milliseconds. */
+const mostLookedAt = 200;
+const longestLook = 1_000;
 
 /** Records that we took out of a store. */
 export interface Departure {
@@ -28,14 +35,16 @@ export class TaskActions {
   readonly #service: StoreService;
   readonly #reporter: Reporter;
   readonly #memory: Memento;
+  readonly #changes: ChangesSinceFailure;
   readonly #departed = new Emitter<Departure>();
 
   readonly onDidDepart = this.#departed.event;
 
-  constructor(service: StoreService, reporter: Reporter, memory: Memento) {
+  constructor(service: StoreService, reporter: Reporter, memory: Memento, changes: ChangesSinceFailure) {
     this.#service = service;
     this.#reporter = reporter;
     this.#memory = memory;
+    this.#changes = changes;
   }
 
   async retry(records: readonly RecordReference[]): Promise<void> {
@@ -47,12 +56,13 @@ export class TaskActions {
       return;
     }
     if (!(await this.#mayChange(retryable))) return;
-    if (retryable.length > 1 && !(await confirmed(retryConfirmation(retryable)))) return;
+    const changed = await this.#changedAmong(retryable);
+    if (retryable.length > 1 && !(await confirmed(retryConfirmation(retryable, changed.size)))) return;
     const outcome = await this.#run("retry", retryable, async (store, ids) => {
       const { retried, missing, failed } = await this.#service.retry(store.key, ids, null);
       return { done: retried.map(({ id }) => id), missing, failed };
     });
-    this.#tell("retried", outcome);
+    this.#tell("retried", outcome, changed);
   }
 
   async delete(records: readonly RecordReference[]): Promise<void> {
@@ -65,7 +75,7 @@ export class TaskActions {
       const { deleted, missing, failed } = await this.#service.delete(store.key, ids);
       return { done: deleted, missing, failed };
     });
-    this.#tell("deleted", outcome);
+    this.#tell("deleted", outcome, new Set());
   }
 
   async copyIds(records: readonly RecordReference[]): Promise<void> {
@@ -154,10 +164,31 @@ export class TaskActions {
     return { done, missing, failed };
   }
 
+  /**
+   * Those of the tasks whose code is known to have changed since they died. One that is retried alone is not kept waiting for git;
+   * before a question there is a moment for the first of them.
+   */
+  async #changedAmong(records: readonly RecordReference[]): Promise<ReadonlySet<RecordReference>> {
+    if (records.length > 1) {
+      const groups = groupByStore(records.slice(0, mostLookedAt)).map(
+        (group) => [group.store, group.records.map(taskOf).filter((task) => task !== undefined)] as const,
+      );
+      await this.#changes.lookWithin(longestLook, new Map(groups));
+    }
+    return new Set(
+      records.filter((record) => {
+        const task = taskOf(record);
+        return task !== undefined && this.#changes.known(task).length > 0;
+      }),
+    );
+  }
+
   /** Does not wait for the answers to its notifications. */
-  #tell(verb: "retried" | "deleted", outcome: Outcome): void {
+  #tell(verb: "retried" | "deleted", outcome: Outcome, changed: ReadonlySet<RecordReference>): void {
     const what = doneText(verb, outcome);
-    const done = what !== null && verb === "retried" ? `${what} ${whenItRuns(outcome.done.length)}` : what;
+    const doneAndChanged = outcome.done.filter((record) => changed.has(record)).length;
+    const code = doneAndChanged === 0 ? "" : ` ${changedSentence(doneAndChanged, outcome.done.length)}`;
+    const done = what !== null && verb === "retried" ? `${what} ${whenItRuns(outcome.done.length)}${code}` : what;
     const trouble = troubleText(verb, outcome);
     if (trouble !== null) {
       const severity = outcome.failed.length > 0 ? "error" : "warning";
@@ -177,6 +208,10 @@ interface Ids {
   readonly done: readonly string[];
   readonly missing: readonly string[];
   readonly failed: readonly { readonly id: string; readonly error: string }[];
+}
+
+function taskOf({ store, id }: RecordReference): TaskSummary | undefined {
+  return store.task(id);
 }
 
 function whenItRuns(count: number): string {

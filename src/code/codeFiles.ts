@@ -1,18 +1,21 @@
 import { homedir } from "node:os";
-import { dirname, relative } from "node:path";
-import { Uri, window, workspace, type Disposable } from "vscode";
+import path, { dirname } from "node:path";
+import { Uri, window, workspace } from "vscode";
 import type { ResolvedFrame } from "../detail/taskState";
 import { Setting } from "../ids";
 import type { Reporter } from "../reporter";
 import { openSettings } from "../settings";
 import type { StoreModel } from "../stores/storeModel";
 import { withoutLinks } from "../text/labels";
-import { resolveFrames, type FrameSearch } from "./frameFiles";
+import { FrameFinder, isFile } from "./frameFiles";
+import { insideOf } from "./frames";
 import { Gems } from "./gems";
 import { parsePathMappings, type PathMapping } from "./pathMappings";
 
+const taskDirectories = ["app/tasks", "app/jobs", "app", "lib"];
+
 /** Finds the files that backtraces name, for the stores of this window. */
-export class CodeFiles implements Disposable {
+export class CodeFiles {
   readonly #reporter: Reporter;
   readonly #gems = new Map<string, Gems>();
   readonly #shownProblems = new Set<string>();
@@ -23,12 +26,26 @@ export class CodeFiles implements Disposable {
 
   /** The frames of a backtrace, each with the file that it means, or why there is none. */
   async resolve(backtrace: readonly string[], store: StoreModel): Promise<ResolvedFrame[]> {
-    return resolveFrames(backtrace, this.#search(store));
+    return this.finder(store).resolve(backtrace);
   }
 
-  #search(store: StoreModel): FrameSearch {
+  /** For one round of looking at backtraces of a store. */
+  finder(store: StoreModel): FrameFinder {
     const roots = rootsOf(store);
-    return { roots, mappings: this.#mappings(store.description.folder), gems: this.#gemsOf(roots) };
+    return new FrameFinder({ roots, mappings: this.#mappings(store.description.folder), gems: this.#gemsOf(roots) });
+  }
+
+  /** Where Ruby's convention puts a class, below the directories in which an application has its tasks. Null where that is not. */
+  async classFile(store: StoreModel, taskClass: string): Promise<string | null> {
+    if (!/^[A-Z]\w*(?:::[A-Z]\w*)*$/.test(taskClass)) return null;
+    const file = `${underscored(taskClass)}.rb`;
+    for (const root of rootsOf(store)) {
+      for (const directory of taskDirectories) {
+        const candidate = path.join(root, directory, file);
+        if (await isFile(candidate)) return candidate;
+      }
+    }
+    return null;
   }
 
   #mappings(folder: string | null): readonly PathMapping[] {
@@ -58,10 +75,6 @@ export class CodeFiles implements Disposable {
     }
     return gems;
   }
-
-  dispose(): void {
-    this.#gems.clear();
-  }
 }
 
 /** Where to look, the likeliest first: the directory that holds the store's, its workspace folder, the other folders. */
@@ -70,7 +83,18 @@ function rootsOf({ description }: StoreModel): string[] {
     .filter((folder) => folder.uri.scheme === "file")
     .map((folder) => folder.uri.fsPath);
   const application = dirname(description.target.path);
-  const isInWorkspace = folders.some((folder) => !relative(folder, application).startsWith(".."));
+  const isInWorkspace = folders.some(
+    (folder) => folder === application || insideOf(folder, application, path) !== null,
+  );
   const own = description.folder === null ? [] : [description.folder];
   return [...new Set([...(isInWorkspace ? [application] : []), ...own, ...folders])];
+}
+
+/** `Billing::ChargeCard` as `billing/charge_card`. */
+function underscored(className: string): string {
+  return className
+    .replaceAll("::", "/")
+    .replace(/([A-Z]+)([A-Z][a-z])/g, "$1_$2")
+    .replace(/([a-z\d])([A-Z])/g, "$1_$2")
+    .toLowerCase();
 }

@@ -6,15 +6,8 @@ import type { StoreService } from "../service/storeService";
 import { openSettings } from "../settings";
 import { oneLine, withoutLinks } from "../text/labels";
 import type { CodeFiles } from "./codeFiles";
-import { openPlace, type CodePlace } from "./openPlace";
-
-/** The first of the application's own frames that has a file here: where a task failed, as far as its developer is concerned. */
-export function failingPlace(frames: readonly ResolvedFrame[]): CodePlace | null {
-  for (const { frame, file } of frames) {
-    if (frame.origin === "application" && file !== null) return { file, line: frame.line };
-  }
-  return null;
-}
+import { failingFrame } from "./frameFiles";
+import { openPlace } from "./openPlace";
 
 export interface FailingLineServices {
   readonly service: Pick<StoreService, "backtraces">;
@@ -36,9 +29,10 @@ export async function openFailingLine(record: RecordReference, services: Failing
     return;
   }
   const frames = await services.code.resolve(found.backtrace, store);
-  const place = failingPlace(frames);
-  if (place !== null) await openPlace(place, services.pane.column);
-  else await tellNotFound(name, frames);
+  const failing = failingFrame(frames);
+  const file = failing?.file ?? null;
+  if (failing === null || file === null) await tellNotFound(name, frames);
+  else await openPlace({ file, line: failing.frame.line }, services.pane.column);
 }
 
 async function tellNotFound(name: string, frames: readonly ResolvedFrame[]): Promise<void> {

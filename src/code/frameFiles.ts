@@ -15,26 +15,49 @@ export interface FrameSearch {
   readonly gems: Pick<Gems, "candidates" | "absence">;
 }
 
-/** The frames of a backtrace, each with the file that it means here, or why there is none. */
-export async function resolveFrames(backtrace: readonly string[], search: FrameSearch): Promise<ResolvedFrame[]> {
-  const files = new Map<string, Promise<FoundFile>>();
-  return Promise.all(
-    backtrace.map(async (text) => {
-      const parsed = parseFrame(text);
-      if (parsed.file === null) return { frame: parsed, file: null, place: text, missing: "This line names no file" };
-      let finding = files.get(parsed.file);
-      if (finding === undefined) files.set(parsed.file, (finding = findFile(parsed, parsed.file, search)));
-      const { file, origin, missing } = await finding;
-      const frame = { ...parsed, origin };
-      return { frame, file, place: framePlace(frame, file, search.roots), missing };
-    }),
-  );
-}
-
 interface FoundFile {
   readonly file: string | null;
   readonly origin: Frame["origin"];
   readonly missing: string | null;
+}
+
+/** Finds the files that backtraces name. It remembers what it found, so one is made for each round of looking. */
+export class FrameFinder {
+  readonly #search: FrameSearch;
+  readonly #found = new Map<string, Promise<FoundFile>>();
+
+  constructor(search: FrameSearch) {
+    this.#search = search;
+  }
+
+  /** The frames of a backtrace, each with the file that it means here, or why there is none. */
+  async resolve(backtrace: readonly string[]): Promise<ResolvedFrame[]> {
+    return Promise.all(backtrace.map((text) => this.#resolve(text)));
+  }
+
+  /** As `failingFrame` of all frames, and without looking for those behind it. */
+  async failingFrame(backtrace: readonly string[]): Promise<ResolvedFrame | null> {
+    for (const text of backtrace) {
+      const failing = failingFrame([await this.#resolve(text)]);
+      if (failing !== null) return failing;
+    }
+    return null;
+  }
+
+  async #resolve(text: string): Promise<ResolvedFrame> {
+    const parsed = parseFrame(text);
+    if (parsed.file === null) return { frame: parsed, file: null, place: text, missing: "This line names no file" };
+    let finding = this.#found.get(parsed.file);
+    if (finding === undefined) this.#found.set(parsed.file, (finding = findFile(parsed, parsed.file, this.#search)));
+    const { file, origin, missing } = await finding;
+    const frame = { ...parsed, origin };
+    return { frame, file, place: framePlace(frame, file, this.#search.roots), missing };
+  }
+}
+
+/** The first of the application's own frames that has a file here: where a task failed, as far as its developer is concerned. */
+export function failingFrame(frames: readonly ResolvedFrame[]): ResolvedFrame | null {
+  return frames.find(({ frame, file }) => frame.origin === "application" && file !== null) ?? null;
 }
 
 async function findFile({ origin }: Frame, printed: string, search: FrameSearch): Promise<FoundFile> {
@@ -61,7 +84,7 @@ async function absence(printed: string, { gems }: FrameSearch): Promise<string> 
   return gems.absence(printed);
 }
 
-async function isFile(candidate: string): Promise<boolean> {
+export async function isFile(candidate: string): Promise<boolean> {
   try {
     return (await stat(candidate)).isFile();
   } catch {

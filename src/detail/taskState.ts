@@ -21,6 +21,8 @@ export interface PaneSurroundings {
   /** Why the record cannot be changed although it is there; null where it can. */
   readonly unchangeable: string | null;
   readonly notice: Notice | null;
+  /** How the task's code has changed since, for a user; null where it has not, or nobody knows. */
+  readonly changed?: string | null;
   readonly revealed: boolean;
 }
 
@@ -80,8 +82,11 @@ export function bareState(reference: PaneReference, title: string, notice: Notic
   return { kind: "bare", reference, title, storeName: null, notices: [notice], present: false, canChange: false };
 }
 
-function noticesOf({ notice, present, unchangeable }: PaneSurroundings): Notice[] {
+function noticesOf({ notice, present, unchangeable, changed }: PaneSurroundings): Notice[] {
   const notices = notice === null ? [] : [notice];
+  if (typeof changed === "string") {
+    notices.push({ tone: "info", text: changed, action: { name: "showChanges", label: "Show Changes" } });
+  }
   if (present && unchangeable !== null) notices.push({ tone: "info", text: unchangeable });
   return notices;
 }

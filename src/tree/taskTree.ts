@@ -1,4 +1,5 @@
 import { EventEmitter, type Disposable, type TreeDataProvider, type TreeItem } from "vscode";
+import type { TaskSummary } from "../service/protocol";
 import type { StoreModel } from "../stores/storeModel";
 import type { StoreRegistry } from "../stores/storeRegistry";
 import { relativeTime } from "../text/times";
@@ -12,6 +13,7 @@ const refreshInterval = 150;
 export class TaskTree implements TreeDataProvider<TreeNode>, TreeInput, Disposable {
   readonly #registry: StoreRegistry;
   readonly #problems: () => readonly string[];
+  readonly #hasChanged: (store: StoreModel, task: TaskSummary) => boolean;
   readonly #changed = new EventEmitter<undefined>();
   readonly #shown = new Map<string, number>();
   #timer: NodeJS.Timeout | null = null;
@@ -20,9 +22,15 @@ export class TaskTree implements TreeDataProvider<TreeNode>, TreeInput, Disposab
 
   readonly onDidChangeTreeData = this.#changed.event;
 
-  constructor(registry: StoreRegistry, problems: () => readonly string[]) {
+  /** `hasChanged`: whether a task's code is known to have changed since it died. */
+  constructor(
+    registry: StoreRegistry,
+    problems: () => readonly string[],
+    hasChanged: (store: StoreModel, task: TaskSummary) => boolean,
+  ) {
     this.#registry = registry;
     this.#problems = problems;
+    this.#hasChanged = hasChanged;
   }
 
   get stores(): readonly StoreModel[] {
@@ -70,7 +78,7 @@ export class TaskTree implements TreeDataProvider<TreeNode>, TreeInput, Disposab
       if (node.kind === "task") {
         const { task, store } = node;
         // A task that changes is another object. Thousands may be shown, so their items and tooltips are not made for this.
-        return [task, relativeTime(task.failedAt, now), store.status.readOnly];
+        return [task, relativeTime(task.failedAt, now), store.status.readOnly, this.#hasChanged(store, task)];
       }
       const { id, label, description, contextValue, collapsibleState } = treeItem(node, now);
       const below = this.#picture(this.getChildren(node));
@@ -87,7 +95,8 @@ export class TaskTree implements TreeDataProvider<TreeNode>, TreeInput, Disposab
   }
 
   getTreeItem(node: TreeNode): TreeItem {
-    return treeItem(node, Date.now() / 1000);
+    const hasChanged = node.kind === "task" && this.#hasChanged(node.store, node.task);
+    return treeItem(node, Date.now() / 1000, hasChanged);
   }
 
   resolveTreeItem(item: TreeItem, node: TreeNode): TreeItem {

@@ -1,4 +1,5 @@
 import { commands, Disposable, window, workspace, type TreeView } from "vscode";
+import type { ChangesSinceFailure } from "../code/changes";
 import { ContextKey, View } from "../ids";
 import type { StoreRegistry } from "../stores/storeRegistry";
 import type { WorkspaceStores } from "../stores/workspaceStores";
@@ -21,10 +22,18 @@ export class TaskView implements Disposable {
   #readingTimer: NodeJS.Timeout | null = null;
   #endReading: (() => void) | null = null;
 
-  constructor(registry: StoreRegistry, stores: WorkspaceStores) {
+  constructor(registry: StoreRegistry, stores: WorkspaceStores, changes: ChangesSinceFailure) {
     this.#registry = registry;
     this.#stores = stores;
-    this.tree = new TaskTree(registry, () => stores.problems);
+    this.tree = new TaskTree(
+      registry,
+      () => stores.problems,
+      (store, task) => {
+        // Nobody looks at what a view that is not shown lists.
+        if (this.view.visible) changes.lookSoon(store, task);
+        return changes.known(task).length > 0;
+      },
+    );
     this.view = window.createTreeView(View.tasks, {
       treeDataProvider: this.tree,
       canSelectMany: true,
@@ -41,6 +50,9 @@ export class TaskView implements Disposable {
       this.view,
       registry.onDidChange(update),
       registry.onDidChangeStores(update),
+      changes.onDidChange(() => {
+        this.tree.refresh();
+      }),
       stores.onDidLook(update),
       workspace.onDidGrantWorkspaceTrust(update),
       this.view.onDidChangeVisibility(({ visible }) => {

@@ -19,21 +19,22 @@ import { storeWarnings } from "./viewState";
 const warningIcon = new ThemeIcon("warning", new ThemeColor("list.warningForeground"));
 const errorIcon = new ThemeIcon("error", new ThemeColor("list.errorForeground"));
 
-/** A node as the tree shows it; `now` in Unix seconds. The tooltip comes later, from `tooltip`, for the item hovered over. */
-export function treeItem(node: TreeNode, now: number): TreeItem {
-  const item = bareItem(node, now);
+/** A node as the tree shows it; `now` in Unix seconds; `hasChanged`: a task's code has, since it died. The tooltip comes later, from `tooltip`, for the item hovered over. */
+export function treeItem(node: TreeNode, now: number, hasChanged = false): TreeItem {
+  const item = bareItem(node, now, hasChanged);
   item.id = nodeId(node);
   return item;
 }
 
-function bareItem(node: TreeNode, now: number): TreeItem {
+function bareItem(node: TreeNode, now: number, hasChanged: boolean): TreeItem {
   switch (node.kind) {
     case "store":
       return storeItem(node.store);
     case "task": {
       const item = new TreeItem(node.task.taskClass === "" ? "(no class)" : oneLine(node.task.taskClass));
       // The time first: an error is as long as it likes, and would push the time out of a narrow side bar.
-      item.description = `${shortTime(node.task.failedAt, now)} · ${errorLine(node.task)}`;
+      const changed = hasChanged ? " · changed since" : "";
+      item.description = `${shortTime(node.task.failedAt, now)}${changed} · ${errorLine(node.task)}`;
       item.iconPath = errorIcon;
       item.contextValue = isReadOnly(node.store) ? ItemKind.taskReadOnly : ItemKind.task;
       item.command = { command: Command.show, title: "Show", arguments: [node] };

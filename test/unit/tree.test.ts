@@ -270,7 +270,11 @@ describe("confirmations and outcomes", () => {
     assert.equal(mixed.message, "Delete 2 dead tasks and 1 record that cannot be read from shop?");
     assert.equal(mixed.button, "Delete 3");
     const apart = [record("Charge"), record("Mail", true, store("blog", 1))];
-    assert.equal(retryConfirmation(apart).message, "Retry 2 dead tasks from 2 stores?");
+    const retry = retryConfirmation(apart, 0);
+    assert.equal(retry.message, "Retry 2 dead tasks from 2 stores?");
+    assert.equal(retry.detail, "Charge\nMail\n\nThey run when a Rage worker next starts.");
+    assert.match(retryConfirmation(apart, 1).detail, /\n\nThe code of 1 of them has changed since they died\.$/);
+    assert.match(retryConfirmation(apart, 2).detail, /\n\nThe code of all of them has changed since they died\.$/);
   });
 
   it("name what was done, what had gone and what failed", () => {

@@ -36,7 +36,7 @@ export function paneParts({ state, excerpt, similar }: PaneContent, controls: Pa
   const { notices } = state;
   const parts: Part[] = [
     { key: "header", data: headerData(state), make: () => [header(state, controls)] },
-    { key: "notices", data: notices, make: () => notices.map(notice) },
+    { key: "notices", data: notices, make: () => notices.map((one) => notice(one, controls)) },
   ];
   if (state.kind === "unreadable") {
     parts.push(
@@ -149,9 +149,17 @@ function toolbar(state: TaskState | UnreadableState, controls: PaneControls): HT
   return made;
 }
 
-function notice({ tone, text }: Notice): HTMLElement {
+function notice({ tone, text, action }: Notice, controls: PaneControls): HTMLElement {
   const icons = { gone: "circle-slash", info: "info", warning: "warning" } as const;
-  return element("p", { class: `notice ${tone}` }, icon(icons[tone]), element("span", {}, ...visible(text)));
+  const made = element("p", { class: `notice ${tone}` }, icon(icons[tone]), element("span", {}, ...visible(text)));
+  if (action !== undefined) {
+    const { name, label } = action;
+    const onClick = (pressed: HTMLButtonElement): void => {
+      controls.send({ name }, pressed);
+    };
+    made.append(button({ id: name, label, className: "link", onClick }));
+  }
+  return made;
 }
 
 function reasonSection(state: UnreadableState): HTMLElement {

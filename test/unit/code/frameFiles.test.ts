@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { mkdirSync, realpathSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { resolveFrames, type FrameSearch } from "../../../src/code/frameFiles";
+import { failingFrame, FrameFinder, type FrameSearch } from "../../../src/code/frameFiles";
 import { Gems } from "../../../src/code/gems";
 import { parsePathMappings } from "../../../src/code/pathMappings";
 import { temporaryFolders } from "../../support/stores";
 
-describe("resolveFrames", () => {
+describe("FrameFinder", () => {
   const folders = temporaryFolders();
   let home = "";
   let shop = "";
@@ -39,7 +39,7 @@ describe("resolveFrames", () => {
   }
 
   async function resolved(path: string, where: FrameSearch = search()) {
-    const [frame] = await resolveFrames([`${path}:7:in 'x'`], where);
+    const [frame] = await new FrameFinder(where).resolve([`${path}:7:in 'x'`]);
     return frame!;
   }
 
@@ -56,7 +56,7 @@ describe("resolveFrames", () => {
     const [spaced, drive] = files("shop/my app/1:2/a b.rb", "shop/app/c.rb");
     assert.equal((await resolved("/srv/my app/1:2/a b.rb")).file, spaced);
     assert.equal((await resolved("D:\\deploy\\app\\c.rb")).file, drive);
-    const [evaluated] = await resolveFrames(["(eval at /srv/app/c.rb:12):1:in 'C#x'"], search());
+    const [evaluated] = await new FrameFinder(search()).resolve(["(eval at /srv/app/c.rb:12):1:in 'C#x'"]);
     assert.equal(evaluated!.file, drive);
     assert.equal(evaluated!.frame.line, 12);
     assert.equal(evaluated!.place, "app/c.rb:12 (eval)");
@@ -182,7 +182,7 @@ describe("resolveFrames", () => {
       "odd",
       "/lib/ruby/9.9.9/a.rb:1",
     ];
-    const frames = await resolveFrames(lines, search());
+    const frames = await new FrameFinder(search()).resolve(lines);
     assert.deepEqual(
       frames.map(({ file, missing }) => [file, missing]),
       [
@@ -193,5 +193,22 @@ describe("resolveFrames", () => {
         [null, "Not found in the gems and Ruby versions that are installed here"],
       ],
     );
+  });
+
+  it("takes the first of the application's own frames that has a file for the failing one", async () => {
+    files("shop/app/a.rb", "shop/app/b.rb");
+    const lines = [
+      "<internal:kernel>:1",
+      "/b/gems/x-1.0/lib/x.rb:2",
+      "/srv/gone.rb:3",
+      "/srv/app/b.rb:4",
+      "/srv/app/a.rb:5",
+    ];
+    const finder = new FrameFinder(search());
+    const found = failingFrame(await finder.resolve(lines));
+    assert.equal(found?.place, "app/b.rb:4");
+    assert.deepEqual(await finder.failingFrame(lines), found);
+    assert.equal(await finder.failingFrame(lines.slice(0, 3)), null);
+    assert.equal(failingFrame([]), null);
   });
 });
