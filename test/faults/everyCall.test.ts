@@ -6,7 +6,7 @@ import { StorageError } from "../../src/storage";
 import { fsyncDirectory } from "../../src/storage/fileSystem";
 import { FaultyDisk, readImage, writeImage } from "../support/faultyDisk";
 import { FaultyFileSystem, ProcessEnded, type Fault } from "../support/faultyFileSystem";
-import { Inspection, freshStore, restartTime } from "../support/faultChecks";
+import { Inspection, freshJournal, freshStore, restartTime } from "../support/faultChecks";
 import {
   afterInterruption,
   bothDeeds,
@@ -60,10 +60,11 @@ async function run(scenario: Scenario, root: string, fault: Fault | null): Promi
     meanwhile.act(new FaultyFileSystem(disk), join(root, "storage", dataName));
   };
   const store = await freshStore(root, process.fileSystem, 4711);
+  const journal = await freshJournal(root, process.fileSystem, 4711);
   let outcome: Deeds | null = null;
   let error: unknown = null;
   try {
-    outcome = await scenario.operation(store);
+    outcome = await scenario.operation(store, journal);
   } catch (thrown) {
     error = thrown;
   }
@@ -134,7 +135,7 @@ describe("a store, when any one call of an operation goes wrong", function () {
     inspection: Inspection,
     fault: Fault | null = null,
   ): Promise<void> {
-    const { before, asked, earlier = noDeeds, ran = [] } = scenario;
+    const { before, asked, earlier = noDeeds, ran = [], keeps = false } = scenario;
     if (fault === null || fault.kind === "short") assert.equal(error, null, "nothing has gone wrong");
     if (error !== null) assert.ok(error instanceof (fault?.kind === "crash" ? ProcessEnded : StorageError));
     const expected = {
@@ -142,6 +143,7 @@ describe("a store, when any one call of an operation goes wrong", function () {
       asked: bothDeeds(bothDeeds(earlier, asked), others ?? noDeeds),
       acknowledged: bothDeeds(outcome ?? noDeeds, others ?? noDeeds),
       ran,
+      keeps,
       settled: false,
     };
     assert.equal(process.open, 0);

@@ -3,6 +3,7 @@ import { rmSync } from "node:fs";
 import { join } from "node:path";
 import {
   DeadTaskStore,
+  UndoJournal,
   storageEnvironment,
   type FileSystem,
   type PendingTask,
@@ -11,7 +12,7 @@ import {
 import { originalId } from "./crowdLog";
 import { FaultyDisk, imageKey, letLocksGrowStale, readImage, writeImage, type DiskImage } from "./faultyDisk";
 import { FaultyFileSystem } from "./faultyFileSystem";
-import { bothDeeds, bystander, dataName, knownTask, noDeeds, type Deeds } from "./faultScenarios";
+import { bothDeeds, bystander, dataName, knownTask, noDeeds, undoFolder, type Deeds } from "./faultScenarios";
 import { referenceLines, taskLine, type ReferenceLine } from "./stores";
 
 /** What must hold in a directory, given what was asked for and what was acknowledged. */
@@ -22,14 +23,29 @@ export interface Expectation {
   readonly acknowledged: Deeds;
   /** Tasks that a worker has taken from a log and run. */
   readonly ran: readonly string[];
+  /** Whether what was asked to be removed was to be kept. */
+  readonly keeps: boolean;
   /** Whether whoever came last has done away with everything that was interrupted: no task stands in two places. */
   readonly settled: boolean;
 }
 
 const lateTask = knownTask("4-1-1");
 
-/** A store as a fresh process opens it. Time stands still, and chance repeats itself, so that equal states are equal bytes. */
+/** A store as a fresh process opens it. */
 export async function freshStore(root: string, fileSystem: FileSystem, process: number): Promise<DeadTaskStore> {
+  return new DeadTaskStore(
+    { path: join(root, "storage"), prefix: "deferred-" },
+    await freshEnvironment(fileSystem, process),
+  );
+}
+
+/** What is kept for undoing beside that store, as a fresh process opens it. */
+export async function freshJournal(root: string, fileSystem: FileSystem, process: number): Promise<UndoJournal> {
+  return new UndoJournal(await freshEnvironment(fileSystem, process), join(root, undoFolder));
+}
+
+/** Time stands still, and chance repeats itself, so that equal states are equal bytes. */
+async function freshEnvironment(fileSystem: FileSystem, process: number): Promise<StorageEnvironment> {
   let draw = process;
   const replaced: Partial<StorageEnvironment> = {
     fileSystem,
@@ -37,7 +53,7 @@ export async function freshStore(root: string, fileSystem: FileSystem, process: 
     random: () => (draw = (draw * 16_807) % 2_147_483_647) / 2_147_483_647,
     processId: process,
   };
-  return new DeadTaskStore({ path: join(root, "storage"), prefix: "deferred-" }, await storageEnvironment(replaced));
+  return await storageEnvironment(replaced);
 }
 
 let startedAt = Date.now();
@@ -55,7 +71,7 @@ function counted(values: readonly string[]): ReadonlyMap<string, number> {
 
 /** Reads a directory without our own reader where it can, and asserts what may never be otherwise. Returns the pending tasks. */
 export async function assertNothingLost(root: string, expected: Expectation): Promise<readonly PendingTask[]> {
-  const { original, asked, acknowledged, ran, settled } = expected;
+  const { original, asked, acknowledged, ran, settled, keeps } = expected;
   const image = readImage(root);
   const data = image.get(`storage/${dataName}`) ?? Buffer.alloc(0);
   const { lines } = referenceLines(data);
@@ -77,6 +93,7 @@ export async function assertNothingLost(root: string, expected: Expectation): Pr
     assert.ok(!dead.has(id), `acknowledged as retried, ${id} is no longer dead`);
     assert.equal(pending.get(id), 1, `acknowledged as retried, ${id} is pending once`);
   }
+  if (keeps) assertKept(image, lines, before, asked.removed);
   for (const { id } of before) {
     if (id === null || asked.removed.includes(id)) continue;
     if (!asked.retried.includes(id)) {
@@ -92,6 +109,23 @@ export async function assertNothingLost(root: string, expected: Expectation): Pr
     assert.equal(count, 1, `${id} was replayed ${count} times`);
   }
   return tasks;
+}
+
+/** Every line that has left the data file is in the journal, byte for byte. */
+function assertKept(
+  image: DiskImage,
+  lines: readonly ReferenceLine[],
+  before: readonly ReferenceLine[],
+  removed: readonly string[],
+): void {
+  const entries = [...image].filter(([path]) => path.startsWith(`${undoFolder}/`) && path.endsWith(".undo"));
+  const kept = entries.map(([, content]) => content?.toString("latin1") ?? "").join("");
+  const there = new Set(lines.map(({ bytes }) => bytes.toString("latin1")));
+  for (const { id, bytes } of before) {
+    if (id === null || !removed.includes(id)) continue;
+    const text = bytes.toString("latin1");
+    assert.ok(there.has(text) || kept.includes(`\n${text}`), `a line of ${id} is neither dead nor kept`);
+  }
 }
 
 /** Every complete line is one that was there, or one that someone asked to add; those that were there are in their order. */
@@ -159,11 +193,13 @@ async function goOn(
     assert.equal(deeds.removed.length + deeds.retried.length, 1, `${name} works`);
   }
   const acknowledged = bothDeeds(expected.acknowledged, deeds);
+  // The next operations keep nothing.
+  const next = { ...expected, asked, keeps: false };
   const { removed, retried } = askedNext[name](expected.asked);
   const changes = removed.length + retried.length > 0 && isStored(expected, bystander);
   return {
-    before: { ...expected, asked },
-    after: { ...expected, asked, acknowledged, settled: expected.settled || changes },
+    before: next,
+    after: { ...next, acknowledged, settled: expected.settled || changes },
   };
 }
 
@@ -244,9 +280,9 @@ export class Inspection {
   }
 }
 
-function keyOf({ asked, acknowledged, ran, settled }: Expectation): string {
+function keyOf({ asked, acknowledged, ran, settled, keeps }: Expectation): string {
   const names = ({ added, removed, retried }: Deeds): unknown => [added.map(({ id }) => id), removed, retried];
-  return JSON.stringify([names(asked), names(acknowledged), ran, settled]);
+  return JSON.stringify([names(asked), names(acknowledged), ran, settled, keeps]);
 }
 
 async function assertReadable(root: string, image: DiskImage): Promise<void> {

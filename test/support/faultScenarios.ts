@@ -1,4 +1,4 @@
-import { nodeFileSystem, type DeadTaskStore, type NewDeadTask } from "../../src/storage";
+import { nodeFileSystem, type DeadTaskStore, type NewDeadTask, type UndoJournal } from "../../src/storage";
 import { writeMarshal } from "../../src/marshal";
 import { deadTaskLine, frameLine } from "../../src/storage/frames";
 import { array, classNamed, int, nil, str } from "./ruby";
@@ -41,13 +41,15 @@ export interface Scenario {
   /** Holds `before`, where not all of that is durable. */
   readonly disk?: FaultyDisk;
   readonly asked: Deeds;
-  /** Returns what it acknowledged. */
-  readonly operation: (store: DeadTaskStore) => Promise<Deeds>;
+  /** Returns what it acknowledged. `journal`: beside the store, in `undo`. */
+  readonly operation: (store: DeadTaskStore, journal: UndoJournal) => Promise<Deeds>;
   readonly meanwhile?: Meanwhile;
   /** What earlier operations were asked for and did not acknowledge. */
   readonly earlier?: Deeds;
   /** Tasks that a worker has taken from a log and run. */
   readonly ran?: readonly string[];
+  /** Whether what is removed must be found in the journal. */
+  readonly keeps?: boolean;
 }
 
 /** A task whose context carries its id, so that it is known wherever it stands. */
@@ -105,6 +107,41 @@ function removing(...removed: readonly string[]): Pick<Scenario, "asked" | "oper
   return {
     asked: { ...noDeeds, removed },
     operation: async (store) => ({ ...noDeeds, removed: (await store.remove(removed)).removed }),
+  };
+}
+
+/** Where what is removed is kept, below the scenario's folder, and the name of an entry that is there. */
+export const undoFolder = "undo";
+const entryName = "1767225637000-1-a.undo";
+const header = { version: 1, title: "Deleted", at: 1767225637, directory: "storage", prefix: "deferred-" };
+
+function removingAndKeeping(...removed: readonly string[]): Pick<Scenario, "asked" | "operation" | "keeps"> {
+  return {
+    asked: { ...noDeeds, removed },
+    operation: async (store, journal) => {
+      const { title, at, directory, prefix } = header;
+      const keep = (): ReturnType<UndoJournal["begin"]> => journal.begin({ title, at, directory, prefix });
+      return { ...noDeeds, removed: (await store.remove(removed, { keep })).removed };
+    },
+    keeps: true,
+  };
+}
+
+/** A store from which tasks were removed, and the journal that keeps them. */
+function withKept(image: DiskImage, ...kept: readonly NewDeadTask[]): DiskImage {
+  const entry = Buffer.concat([frameLine(Buffer.from(JSON.stringify(header))), ...kept.map(taskLine)]);
+  return new Map([...image, [undoFolder, null], [`${undoFolder}/${entryName}`, entry]]);
+}
+
+function restoring(...restored: readonly NewDeadTask[]): Pick<Scenario, "asked" | "operation"> {
+  const asked = { ...noDeeds, added: restored };
+  return {
+    asked,
+    operation: async (store, journal) => {
+      await store.restore(() => journal.lines(entryName));
+      journal.remove(entryName);
+      return asked;
+    },
   };
 }
 
@@ -170,6 +207,19 @@ export const scenarios: readonly Scenario[] = [
   { name: "remove none", before: messy, ...removing("9-9-9") },
   { name: "remove during an append", before: plain, ...removing("1-1-2"), meanwhile: appended("3-1-1") },
   { name: "remove during a compaction", before: messy, ...removing("1-1-2"), meanwhile: compacted("1-1-4") },
+  { name: "remove and keep for undo", before: plain, ...removingAndKeeping("1-1-2", "1-1-4") },
+  { name: "remove and keep among damage", before: messy, ...removingAndKeeping("1-1-1", unreadable) },
+  {
+    name: "remove and keep during an append",
+    before: plain,
+    ...removingAndKeeping("1-1-2"),
+    meanwhile: appended("1-1-2"),
+  },
+  {
+    name: "restore what was removed",
+    before: withKept(messy, knownTask("2-1-1"), knownTask("2-1-2")),
+    ...restoring(knownTask("2-1-1"), knownTask("2-1-2")),
+  },
   { name: "replay one", before: plain, ...replaying(["1-1-2"]) },
   { name: "replay many among damage", before: messy, ...replaying(["1-1-1", "1-1-2", "1-1-3"], null) },
   { name: "replay scheduled", before: plain, ...replaying(["1-1-1", "1-1-3"], 4_102_444_800) },
