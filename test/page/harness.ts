@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { mkdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { source as axe } from "axe-core";
 import type { Browser, FrameLocator, Locator, Page } from "playwright-core";
 import { launchBrowser } from "../../scripts/lib/browser.mjs";
 import { startServer, type Server } from "../../scripts/lib/server.mjs";
@@ -259,6 +260,24 @@ export class Workbench {
     await this.server.stop();
     this.workspace.remove();
   }
+}
+
+/**
+ * What axe finds wrong with the webview that is in sight, one line for each element. The page is asked by the debugger, so its security
+ * policy, which lets no other script run, stays as it is.
+ */
+export async function accessibilityViolations({ page }: Workbench): Promise<string[]> {
+  const inner = page.locator("iframe.webview.ready:visible").first().contentFrame().locator("#active-frame");
+  const frame = await (await inner.elementHandle()).contentFrame();
+  assert.ok(frame, "there is a webview");
+  await frame.evaluate(axe);
+  return frame.evaluate<string[]>(`axe
+    .run(document, { resultTypes: ["violations"] })
+    .then(({ violations }) =>
+      violations.flatMap(({ id, nodes }) =>
+        nodes.map(({ html, any }) => [id, html, ...any.map(({ message }) => message)].join(" | ")),
+      ),
+    )`);
 }
 
 /**

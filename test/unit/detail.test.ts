@@ -11,6 +11,11 @@ describe("detail protocol", () => {
     { type: "request", sequence: 2, request: { name: "setSecrets", shown: true } },
     { type: "request", sequence: 3, request: { name: "copy", field: "args" } },
     { type: "request", sequence: 4, request: { name: "openFrame", index: 0 } },
+    { type: "request", sequence: 5, request: { name: "copyFact", index: 2 } },
+    { type: "request", sequence: 6, request: { name: "copyAll" } },
+    { type: "request", sequence: 7, request: { name: "openExcerpt", line: null } },
+    { type: "request", sequence: 8, request: { name: "openExcerpt", line: 12 } },
+    { type: "request", sequence: 9, request: { name: "compareSimilar", id: "17-1-1" } },
   ];
   for (const message of messages) {
     it(`takes ${JSON.stringify(message)}`, () => {
@@ -29,6 +34,9 @@ describe("detail protocol", () => {
     { type: "request", sequence: 1, request: { name: "setSecrets", shown: 1 } },
     { type: "request", sequence: 1, request: { name: "copy", field: "password" } },
     { type: "request", sequence: 1, request: { name: "openFrame", index: 0.5 } },
+    { type: "request", sequence: 1, request: { name: "openExcerpt", line: "12" } },
+    { type: "request", sequence: 1, request: { name: "openExcerpt" } },
+    { type: "request", sequence: 1, request: { name: "showSimilar", id: 1 } },
     { type: "request", sequence: 1, request: { name: "openFrame", index: "/etc/passwd" } },
   ];
   for (const other of others) {
@@ -44,6 +52,10 @@ describe("detail protocol", () => {
 
   it("tells the extension's messages from anything else", () => {
     assert.ok(isHostMessage({ type: "reply", sequence: 1, ok: true }));
+    for (const type of ["excerpt", "similar"]) {
+      assert.ok(isHostMessage({ type, reference: { storeKey: "s", id: "1" }, [type]: null }));
+      assert.equal(isHostMessage({ type }), false);
+    }
     for (const other of [null, 1, { type: "state" }, { type: "reply", sequence: 1 }])
       assert.equal(isHostMessage(other), false);
   });

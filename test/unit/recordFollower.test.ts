@@ -80,6 +80,29 @@ describe("RecordFollower", () => {
     assert.equal(follower.frame(-1), null);
   });
 
+  it("says how its task died, and which line of the application's own failed", async () => {
+    const stage = new Stage();
+    const follower = new RecordFollower(stage.host, reference);
+    assert.deepEqual([follower.death, follower.failingPlace], [null, null]);
+    stage.ready();
+    await follower.reload();
+    assert.deepEqual(follower.death, {
+      reference,
+      taskClass: "Charge",
+      exceptionClass: "PaymentError",
+      message: "gateway said 503\nretry later",
+      backtrace: ["app/tasks/charge.rb:12:in 'Charge#perform'"],
+      failedAt: 100,
+    });
+    assert.equal(follower.failingPlace?.line, 12);
+    const gem = "/usr/lib/ruby/gems/3.3.0/gems/a-1/lib/a.rb:1:in 'x'";
+    stage.answer = () => Promise.resolve(taskDetail({ backtrace: [gem, "app/b.rb:3:in 'B#c'"] }));
+    await follower.reload();
+    assert.deepEqual(follower.failingPlace?.place, "app/b.rb:3:in 'B#c'");
+    stage.update({ type: "gone", ids: ["17-1-1"] });
+    assert.equal(follower.death?.taskClass, "Charge", "what is shown is still what died");
+  });
+
   it("says that the task died again", async () => {
     const stage = new Stage();
     const follower = await following(stage);

@@ -14,6 +14,8 @@ export function excerptSection(excerpt: ExcerptView, controls: PaneControls): HT
       controls.send({ name: "openExcerpt", line: null }, pressed);
     },
   });
+  // Beside the same place in the backtrace it has to be told apart, by ear too.
+  open.setAttribute("aria-label", `Open ${place}`);
   open.title = "Open the failing line in the editor";
   const copy = button({
     id: "copy-excerpt",
