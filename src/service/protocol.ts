@@ -152,6 +152,46 @@ export interface DeleteOutcome {
   readonly deleted: readonly string[];
   readonly missing: readonly string[];
   readonly failed: readonly { readonly id: string; readonly error: string }[];
+  /** The name under which what was deleted is kept; absent where it is not. */
+  readonly undo?: string;
+}
+
+/** How much of what was deleted is kept, and for how long. */
+export interface UndoLimits {
+  /** Bytes, of all deletions. */
+  readonly bytes: number;
+  /** Seconds. */
+  readonly age: number;
+}
+
+/** Asks to keep what is deleted, so that the deletion can be undone. It is durable before it leaves the store. */
+export interface UndoRequest {
+  /** Absolute path of the directory that keeps it, outside of every workspace. Made where it is missing. */
+  readonly directory: string;
+  /** What was done, for people to read. */
+  readonly title: string;
+  readonly limits: UndoLimits;
+}
+
+/** A deletion that can be undone. */
+export interface UndoableDeletion {
+  readonly name: string;
+  readonly title: string;
+  /** Unix seconds. */
+  readonly at: number;
+  /** The store's directory. */
+  readonly directory: string;
+  readonly prefix: string;
+  readonly bytes: number;
+}
+
+export interface UndoneDeletion {
+  /** False where it is not kept any more. */
+  readonly found: boolean;
+  readonly restored: readonly string[];
+  /** Ids that are among the dead tasks already. */
+  readonly present: readonly string[];
+  readonly storeDirectory: string | null;
 }
 
 /** A store that the text of a folder's files points to. */
@@ -187,7 +227,15 @@ export interface StoreRequests extends RawRequests, ValueRequests {
   recordText(key: string, id: string, maskedNames: readonly string[]): string | null;
   /** `publishAt`: Unix seconds, null for at once. */
   retry(key: string, ids: readonly string[], publishAt: number | null): RetryOutcome;
-  delete(key: string, ids: readonly string[]): DeleteOutcome;
+  delete(key: string, ids: readonly string[], undo?: UndoRequest): DeleteOutcome;
+  /** Bytes of the lines of these tasks, as far as they are known. */
+  lineBytes(key: string, ids: readonly string[]): number;
+  /** Newest first. */
+  undoableDeletions(directory: string): readonly UndoableDeletion[];
+  /** Durable when it answers. Where it is interrupted, undoing it again restores the rest. */
+  undoDeletion(directory: string, name: string): UndoneDeletion;
+  /** Forgets what is older, or more, than the limits. */
+  pruneDeletions(directory: string, limits: UndoLimits): void;
   rawLocation(key: string, id: string): RawLocation | null;
   rawRecord(key: string, id: string): RawRecord | null;
 }

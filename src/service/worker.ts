@@ -1,6 +1,7 @@
 import { parentPort } from "node:worker_threads";
 import {
   StorageError,
+  UndoJournal,
   nilBackend,
   storageEnvironment,
   type DeadTaskBackend,
@@ -24,6 +25,10 @@ import type {
   StoreRequests,
   StoreTarget,
   TaskBacktrace,
+  UndoLimits,
+  UndoRequest,
+  UndoableDeletion,
+  UndoneDeletion,
   WorkerMessage,
 } from "./protocol";
 import { rawLocation, rawRecord } from "./rawLines";
@@ -33,6 +38,7 @@ import { recordText } from "./recordText";
 import { failedAtSamePlace } from "./similarDeaths";
 import { StoreHost } from "./storeHost";
 import { detailOf } from "./taskDetail";
+import { DeletionKeeper, undoDeletion } from "./undo";
 import type { FoundValues, ValueContent, ValuePage, ValuePath, WantedPage } from "./valueProtocol";
 import type { ContextTree } from "./valueTree";
 
@@ -175,11 +181,49 @@ class StoreWorker implements Answers {
     });
   }
 
-  async delete(key: string, ids: readonly string[]): Promise<DeleteOutcome> {
+  async delete(key: string, ids: readonly string[], undo?: UndoRequest): Promise<DeleteOutcome> {
+    const store = this.#hosts.get(key)?.store;
+    const keeper =
+      undo === undefined || store === undefined ? null : new DeletionKeeper(this.#environment, store, undo);
     return await this.#change(key, async (backend) => {
-      const { removed, missing } = await backend.remove(ids, { onFinished: this.#logFinished });
-      return { outcome: { deleted: removed, missing, failed: [] }, gone: [...removed, ...missing] };
+      const keep = keeper === null ? {} : { keep: keeper.keep };
+      const { removed, missing } = await backend.remove(ids, { onFinished: this.#logFinished, ...keep });
+      const kept = keeper === null ? null : this.#finishKeeping(keeper);
+      const outcome = { deleted: removed, missing, failed: [], ...(kept === null ? {} : { undo: kept }) };
+      return { outcome, gone: [...removed, ...missing] };
     });
+  }
+
+  /** What was deleted is deleted, whatever becomes of the journal afterwards. */
+  #finishKeeping(keeper: DeletionKeeper): string | null {
+    try {
+      return keeper.finish();
+    } catch (error) {
+      this.#send({ type: "log", level: "warn", text: problemOf(error).message });
+      return null;
+    }
+  }
+
+  lineBytes(key: string, ids: readonly string[]): Promise<number> {
+    const index = this.#hosts.get(key)?.index;
+    return Promise.resolve(ids.reduce((sum, id) => sum + (index?.get(id)?.length ?? 0), 0));
+  }
+
+  undoableDeletions(directory: string): Promise<readonly UndoableDeletion[]> {
+    return Promise.resolve(new UndoJournal(this.#environment, directory).entries());
+  }
+
+  async undoDeletion(directory: string, name: string): Promise<UndoneDeletion> {
+    const hosts = [...this.#hosts.values()];
+    const stores = hosts.map(({ store }) => store);
+    const undone = await undoDeletion(this.#environment, directory, name, stores);
+    await Promise.all(hosts.map((host) => host.refreshAfterChange([])));
+    return undone;
+  }
+
+  pruneDeletions(directory: string, limits: UndoLimits): Promise<void> {
+    new UndoJournal(this.#environment, directory).prune(limits);
+    return Promise.resolve();
   }
 
   /** Answers after the views were told of the change. A failure is told at once: what made it fail may block reading, too. */

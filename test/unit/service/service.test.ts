@@ -287,6 +287,56 @@ describe("the storage worker and its client", function () {
     assert.match(odd.task.contextError ?? "", /cannot be decoded/);
   });
 
+  it("keeps what it deletes, lists it, and puts it back", async () => {
+    const path = copyFixture(folders.make(), "basic");
+    const { service, view, data } = await open(path);
+    await view.ready();
+    const before = readFileSync(data);
+    const [first, second] = [...view.tasks.keys()] as [string, string];
+    const directory = join(folders.make(), "undo");
+    const limits = { bytes: 1_000_000, age: 3_600 };
+    assert.deepEqual(await service.undoableDeletions(directory), []);
+    const request = { directory, title: "Deleted two", limits };
+    const { deleted, undo } = await service.delete("store", [first, second], request);
+    assert.deepEqual(deleted, [first, second]);
+    const [entry, ...others] = await service.undoableDeletions(directory);
+    assert.deepEqual([entry?.name, entry?.title, entry?.directory, others], [undo, "Deleted two", path, []]);
+    assert.ok(Math.abs(entry!.at - Date.now() / 1000) < 60);
+    assert.equal(view.tasks.has(first), false);
+    const undone = await service.undoDeletion(directory, undo!);
+    assert.deepEqual(undone, { found: true, restored: [first, second], present: [], storeDirectory: path });
+    await view.until(({ tasks }) => tasks.has(first) && tasks.has(second));
+    const lines = (content: Buffer): string[] => content.toString("latin1").split("\n").sort();
+    assert.deepEqual(lines(readFileSync(data)), lines(before));
+    assert.equal((await service.undoDeletion(directory, undo!)).found, false);
+    assert.deepEqual(await service.undoableDeletions(directory), []);
+  });
+
+  it("keeps nothing of a deletion that found nothing, nor more than the limits allow", async () => {
+    const path = copyFixture(folders.make(), "basic");
+    const { service, view, data } = await open(path);
+    await view.ready();
+    const [first, second, third] = [...view.tasks.keys()] as [string, string, string];
+    const directory = join(folders.make(), "undo");
+    const request = { directory, title: "Deleted", limits: { bytes: 1_000_000, age: 3_600 } };
+    assert.deepEqual(await service.delete("store", ["9-9-9"], request), {
+      deleted: [],
+      missing: ["9-9-9"],
+      failed: [],
+    });
+    const line = referenceLines(readFileSync(data)).lines.find(({ id }) => id === first)!;
+    assert.equal(await service.lineBytes("store", [first, "9-9-9"]), line.bytes.length);
+    const small = { ...request, limits: { bytes: 100, age: 3_600 } };
+    assert.deepEqual(await service.delete("store", [first], small), { deleted: [first], missing: [], failed: [] });
+    assert.notEqual((await service.delete("store", [second], request)).undo, undefined);
+    await service.pruneDeletions(directory, { bytes: 0, age: 0 });
+    assert.deepEqual(await service.undoableDeletions(directory), []);
+    writeFileSync(`${directory}-blocked`, "a file");
+    const blocked = { ...request, directory: `${directory}-blocked` };
+    await assert.rejects(service.delete("store", [third], blocked), { code: "io", message: /kept for undoing/ });
+    assert.equal((await service.detail("store", third, mask)).kind, "task");
+  });
+
   it("shows a task as it is now, however the file was changed by others a moment before", async () => {
     const path = copyFixture(folders.make(), "basic");
     const { service, view, data } = await open(path);
