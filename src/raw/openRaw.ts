@@ -1,74 +1,109 @@
-import { commands, languages, Range, Uri, window, workspace, type TextDocument } from "vscode";
-import { rawLanguage } from "../ids";
-import type { Reporter } from "../reporter";
-import type { StoreService } from "../service/storeService";
+import {
+  commands,
+  Uri,
+  window,
+  workspace,
+  type CustomReadonlyEditorProvider,
+  type Disposable,
+  type WebviewPanel,
+} from "vscode";
+import { rawViewType } from "../ids";
 import type { StoreModel } from "../stores/storeModel";
 import { storeNames } from "../storage/naming";
-import { formatBytes, withoutLinks } from "../text/labels";
-import { rawUri } from "./rawRecords";
+import type { PageTarget } from "./protocol";
+import { RawDocument } from "./rawDocument";
+import { RawEditor, type RawEditorServices } from "./rawEditor";
 
-/** Above this many bytes a file does not open as a document: the editor would copy all of it to every extension host. */
-export const largestDocument = 20_000_000;
+/**
+ * The raw view of data files: a custom editor, so that the text editor and others stay a command away, tabs come back after a
+ * reload, and whoever likes it can make it the default for the files that it is for.
+ */
+export class RawFiles implements CustomReadonlyEditorProvider<RawDocument>, Disposable {
+  readonly #services: RawEditorServices;
+  readonly #registration: Disposable;
+  readonly #open = new Set<RawEditor>();
+  /** By the file's address: what the editor that is about to open for it is to show. */
+  readonly #wanted = new Map<string, PageTarget>();
 
-/** Opens raw storage files and records. Reported, never thrown. */
-export class RawFiles {
-  readonly #service: StoreService;
-  readonly #reporter: Reporter;
-
-  constructor(service: StoreService, reporter: Reporter) {
-    this.#service = service;
-    this.#reporter = reporter;
+  constructor(services: RawEditorServices) {
+    this.#services = services;
+    this.#registration = window.registerCustomEditorProvider(rawViewType, this, {
+      supportsMultipleEditorsPerDocument: true,
+    });
   }
 
-  /** The data file at the record's line; of a big file only the record, read-only. */
+  /** The data file at the line that stands for a record. Reported, never thrown. */
   async openRecord(store: StoreModel, id: string): Promise<void> {
-    try {
-      const location = await this.#service.rawLocation(store.key, id);
-      if (location === null) {
-        void window.showInformationMessage("This record is no longer in the store.");
-      } else if (location.fileBytes > largestDocument) {
-        await show(await workspace.openTextDocument(rawUri(store.key, id)), 1);
-      } else {
-        await this.#openFile(Uri.file(location.file), location.lineNumber);
-      }
-    } catch (error) {
-      this.#reporter.failure("open the raw storage file", error);
-    }
+    await this.#show(store, { by: "id", id });
   }
 
-  /** A file of the store: `name` for one of another storage version, null for the data file. */
+  /** The data file at its first damage. Reported, never thrown. */
+  async openDamage(store: StoreModel): Promise<void> {
+    await this.#show(store, { by: "damage", from: 0, direction: "next" });
+  }
+
+  /** A file of the store: `name` for one of another storage version, null for the data file. Reported, never thrown. */
   async openStoreFile(store: StoreModel, name: string | null): Promise<void> {
+    const { path } = store.description.target;
+    if (name === null) await this.#show(store, null);
+    else await this.#services.plainFiles.openText(Uri.joinPath(Uri.file(path), name), null, null);
+  }
+
+  async #show(store: StoreModel, target: PageTarget | null): Promise<void> {
     const { path, prefix } = store.description.target;
-    const uri = name === null ? Uri.file(storeNames(path, prefix).dataFile) : Uri.joinPath(Uri.file(path), name);
+    const uri = Uri.file(storeNames(path, prefix).dataFile);
     try {
-      const { size } = await workspace.fs.stat(uri);
-      if (size > largestDocument) {
-        const text = `${uri.fsPath} has ${formatBytes(size)}, too much for an editor. Look at it in a terminal.`;
-        void window.showWarningMessage(withoutLinks(text));
-      } else {
-        await this.#openFile(uri, 1);
-      }
+      // An editor for a file that is not there would open all the same, and show nothing.
+      await workspace.fs.stat(uri);
+      if (target !== null) this.#wanted.set(uri.toString(), target);
+      await commands.executeCommand("vscode.openWith", uri, rawViewType);
+      // One that was open already is only brought to the front.
+      this.#editorOf(uri)?.take(this.#takeWanted(uri));
     } catch (error) {
-      this.#reporter.failure(`open ${uri.fsPath}`, error);
+      this.#services.reporter.failure(`open ${uri.fsPath}`, error);
     }
   }
 
-  async #openFile(uri: Uri, line: number): Promise<void> {
-    const document = await workspace.openTextDocument(uri);
-    await show(document, line);
-    try {
-      // Saving it would rewrite in place a file that workers are appending to, and lose what they added.
-      await commands.executeCommand("workbench.action.files.setActiveEditorReadonlyInSession");
-    } catch (error) {
-      this.#reporter.log("warn", `The raw file could not be made read-only in the editor: ${String(error)}`);
-    }
+  /** The plain text of the file that the command was called for, or that is in front. */
+  async openText(uri: unknown): Promise<void> {
+    await this.#editorOf(uri)?.openText();
   }
-}
 
-async function show(document: TextDocument, line: number): Promise<void> {
-  // Whatever the file is called, and whatever the editor would guess of its text.
-  const plain = await languages.setTextDocumentLanguage(document, rawLanguage);
-  const range = new Range(line - 1, 0, line - 1, 0);
-  const editor = await window.showTextDocument(plain, { selection: range, preview: true });
-  editor.revealRange(range);
+  /** The same in the hex editor. */
+  async openHex(uri: unknown): Promise<void> {
+    const editor = this.#editorOf(uri);
+    if (editor !== undefined) await this.#services.plainFiles.openHex(editor.document.uri);
+  }
+
+  openCustomDocument(uri: Uri): RawDocument {
+    return new RawDocument(uri, this.#services);
+  }
+
+  resolveCustomEditor(document: RawDocument, panel: WebviewPanel): void {
+    const editor = new RawEditor(document, panel, this.#services);
+    this.#open.add(editor);
+    editor.take(this.#takeWanted(document.uri));
+    panel.onDidDispose(() => {
+      this.#open.delete(editor);
+      editor.dispose();
+    });
+  }
+
+  #takeWanted(uri: Uri): PageTarget | null {
+    const wanted = this.#wanted.get(uri.toString()) ?? null;
+    this.#wanted.delete(uri.toString());
+    return wanted;
+  }
+
+  /** The editor in front among those of this file, or of any where the command came without one. */
+  #editorOf(uri: unknown): RawEditor | undefined {
+    const editors = [...this.#open].filter(
+      ({ document }) => !(uri instanceof Uri) || document.uri.toString() === uri.toString(),
+    );
+    return editors.find(({ panel }) => panel.active) ?? editors.find(({ panel }) => panel.visible) ?? editors[0];
+  }
+
+  dispose(): void {
+    this.#registration.dispose();
+  }
 }
