@@ -45,6 +45,15 @@ const names = new Map<number, string>([
   [0xfeff, "ZERO WIDTH NO-BREAK SPACE"],
 ]);
 
+const letters = new Map<number, string>([
+  [0x07, "a"],
+  [0x08, "b"],
+  [0x0b, "v"],
+  [0x0c, "f"],
+  [0x0d, "r"],
+  [0x1b, "e"],
+]);
+
 /** The text in stretches that, shown one after another, hide nothing. A text without such characters is one stretch. */
 export function visibleRuns(text: string): VisibleRun[] {
   const runs: VisibleRun[] = [];
@@ -76,12 +85,13 @@ function isJoined(text: string, index: number, original: string): boolean {
   return joins.test(before) && joins.test(after);
 }
 
-/** `␛` for a control that has a picture, else the escape that Ruby would write. */
+/** The escape that a Rubyist would write: pictures of controls (`␛`) are missing in many fonts. */
 function symbolOf(character: string): string {
   const code = character.codePointAt(0) ?? 0;
-  if (code < 0x20) return String.fromCodePoint(0x2400 + code);
-  if (code === 0x7f) return "\u2421";
+  const letter = letters.get(code);
+  if (letter !== undefined) return `\\${letter}`;
   const hex = code.toString(16).toUpperCase();
+  if (code < 0x80) return `\\x${hex.padStart(2, "0")}`;
   return code > 0xffff ? `\\u{${hex}}` : `\\u${hex.padStart(4, "0")}`;
 }
 

@@ -65,7 +65,7 @@ describe("changing the demo application's dead tasks", () => {
     await workbench().notification("Retried Billing::ChargeCard.").waitFor();
     assert.equal(await pane.getByRole("button", { name: "Retry" }).isDisabled(), true);
     assert.equal(await pane.getByRole("button", { name: "Delete…" }).isDisabled(), true);
-    assert.equal(await pane.getByRole("button", { name: "Open Raw Storage File" }).isDisabled(), true);
+    assert.equal(await pane.getByRole("button", { name: "Open Raw" }).isDisabled(), true);
     await waitForBadge(34);
     assert.equal(logLines().length, 2);
     await workbench().dismissNotifications();

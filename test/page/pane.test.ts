@@ -160,7 +160,7 @@ describe("reading a failure in the detail pane", () => {
     await workbench().row("Sneaky").first().click();
     const { webview } = workbench();
     await webview.getByRole("heading", { name: "Hidden\\u202ETask", level: 1 }).waitFor();
-    await webview.locator("pre.message").getByText("pay \\u202ETPM.exe\\u202C now\\u200B␍").waitFor();
+    await webview.locator("pre.message").getByText("pay \\u202ETPM.exe\\u202C now\\u200B\\r").waitFor();
     assert.equal(
       await webview.locator("pre.message .hidden-character").first().getAttribute("title"),
       "U+202E RIGHT-TO-LEFT OVERRIDE",

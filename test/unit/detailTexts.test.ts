@@ -55,8 +55,8 @@ describe("normalisedMessage", () => {
 
 describe("visibleRuns", () => {
   const shown: readonly (readonly [string, string, string])[] = [
-    ["an escape sequence", "a\x1b[31mred", "a␛[31mred"],
-    ["a carriage return and a delete", "a\r\nb\x7f", "a␍\nb␡"],
+    ["an escape sequence", "a\x1b[31mred", "a\\e[31mred"],
+    ["a carriage return and a delete", "a\r\nb\x7f", "a\\r\nb\\x7F"],
     ["what turns the direction about", "a\u202eb\u2066c", "a\\u202Eb\\u2066c"],
     ["what has no width", "a\u200bb\ufeffc\u2060d\u00ade", "a\\u200Bb\\uFEFFc\\u2060d\\u00ADe"],
     ["a separator that moves what follows", "a\u2028b", "a\\u2028b"],

@@ -61,6 +61,6 @@ function similarItem({ id, failedAt, message }: SimilarTask, controls: PaneContr
   const what =
     message === ""
       ? element("span", { class: "quiet mono" }, ...visible(id))
-      : element("span", {}, ...visible(message));
+      : element("span", { class: "similar-message" }, ...visible(message));
   return element("li", {}, open, what, compare);
 }
