@@ -176,7 +176,7 @@ describe("reading a failure in the detail pane", () => {
     assert.equal(await workbench().clipboard(), `Sneaky\u200bError: ${message}`);
   });
 
-  it("keeps the focus while the store changes, and gives it back where it cannot", async () => {
+  it("keeps the focus while the store changes", async () => {
     await show("Net::OpenTimeout", "SendWelcomeEmail");
     const { webview } = workbench();
     await webview.locator("#copyRuby").focus();
@@ -191,6 +191,42 @@ describe("reading a failure in the detail pane", () => {
     appendFileSync(join(workbench().folder, "storage", "deferred-dead_tasks-0"), taskLine(similar));
     await others.filter({ hasNotText: before }).waitFor();
     assert.equal(await webview.locator(":focus").getAttribute("id"), "copyRuby");
+  });
+
+  it("is reached by the keyboard alone, in the order in which it is read, and shows where one is", async () => {
+    await show("PaymentGateway::CardDeclined", "Billing::ChargeCard");
+    const { webview, page } = workbench();
+    const nameOf = "one => one.id || one.getAttribute('aria-label') || one.className";
+    const stops: unknown = await webview.locator("body").evaluate(
+      `body => [...body.querySelectorAll("button:enabled, input, [tabindex='0']")]
+        .filter((one) => one.checkVisibility() && one.tabIndex === 0)
+        .map(${nameOf})`,
+    );
+    await workbench().typeCommand("View: Focus Active Editor Group");
+    await page.waitForFunction("document.activeElement?.tagName === 'IFRAME'");
+    const reached: unknown[] = [];
+    while (reached.length < (stops as unknown[]).length) {
+      await page.keyboard.press("Tab");
+      const focused = webview.locator(":focus");
+      reached.push(await focused.evaluate(nameOf));
+      const outline: unknown = await focused.evaluate("one => getComputedStyle(one).outlineStyle");
+      assert.notEqual(outline, "none", String(reached.at(-1)));
+    }
+    assert.deepEqual(reached, stops);
+    for (const id of ["retry", "delete", "openFailingLine", "copyRuby", "copyAll", "openRaw", "excerpt-open"])
+      assert.ok(reached.includes(id), id);
+    await workbench().screenshot("pane-keyboard");
+  });
+
+  it("gives the focus to its heading when the button that had it can no longer be pressed", async () => {
+    await show("ZeroDivisionError", "ResizeImage");
+    const { webview, page } = workbench();
+    await webview.locator("#retry").focus();
+    await page.keyboard.press("Enter");
+    await webview.locator(".notice").getByText("You retried this task.").waitFor();
+    assert.equal(await webview.locator("#retry").isDisabled(), true);
+    assert.equal(await webview.locator(":focus").getAttribute("id"), "title");
+    await workbench().dismissNotifications();
   });
 
   it("passes axe in every theme, wide and narrow", async function () {
