@@ -6,13 +6,22 @@
 export const Command = {
   show: "deadTasks.show",
   openFailingLine: "deadTasks.openFailingLine",
+  openTaskClass: "deadTasks.openTaskClass",
+  showClassTasks: "deadTasks.showClassTasks",
   retry: "deadTasks.retry",
   delete: "deadTasks.delete",
   copyId: "deadTasks.copyId",
   copyRuby: "deadTasks.copyRuby",
   openRaw: "deadTasks.openRaw",
+  openRawText: "deadTasks.openRawText",
+  openRawHex: "deadTasks.openRawHex",
+  compare: "deadTasks.compare",
+  selectForCompare: "deadTasks.selectForCompare",
+  compareWithSelected: "deadTasks.compareWithSelected",
   retryAll: "deadTasks.retryAll",
   deleteAll: "deadTasks.deleteAll",
+  undoDelete: "deadTasks.undoDelete",
+  forgetDeleted: "deadTasks.forgetDeleted",
   showMore: "deadTasks.showMore",
   refresh: "deadTasks.refresh",
   stopReading: "deadTasks.stopReading",
@@ -33,12 +42,18 @@ export const ContextKey = {
   storeCount: "deadTasks.storeCount",
   /** Whether a store that can be changed has tasks, for "Retry All" and "Delete All". */
   hasChangeableTasks: "deadTasks.hasChangeableTasks",
+  /** Whether a record was selected to be compared with another. */
+  selectedForCompare: "deadTasks.selectedForCompare",
 } as const;
 
 export const Setting = {
   section: "deadTasks",
   stores: "stores",
   maskedNames: "maskedNames",
+  undoDays: "undo.days",
+  undoMegabytes: "undo.megabytes",
+  codeLens: "codeLens",
+  diagnostics: "diagnostics",
   pathMappings: "pathMappings",
 } as const;
 
@@ -61,7 +76,14 @@ export const ItemKind = {
 export type ItemKind = (typeof ItemKind)[keyof typeof ItemKind];
 
 export const detailViewType = "deadTasks.detail";
+/** The custom editor for data files. */
+export const rawViewType = "deadTasks.rawStore";
+/** Microsoft's Hex Editor, and the custom editor that it brings. */
+export const hexEditorExtension = "ms-vscode.hexeditor";
+export const hexEditorViewType = "hexEditor.hexedit";
 export const rawScheme = "dead-task-record";
+/** Records as texts to compare. */
+export const recordTextScheme = "dead-task-text";
 /** The language of raw storage files: none at all, so that the editor colours no brackets in them. */
 export const rawLanguage = "rage-storage";
 /** Where "Don't Show Again" of the hint after a retry is remembered, in the extension's global state. */

@@ -1,6 +1,9 @@
 import { commands, window, type Disposable } from "vscode";
 import type { CodeFiles } from "../code/codeFiles";
 import { openFailingLine } from "../code/failingLine";
+import type { TaskClasses } from "../code/taskClasses";
+import { openTaskClass, showClassTasks } from "../code/taskClassesCommands";
+import type { RecordComparison } from "../detail/compareRecords";
 import type { DetailPane } from "../detail/detailPane";
 import { Command } from "../ids";
 import type { RawFiles } from "../raw/openRaw";
@@ -13,6 +16,7 @@ import type { WorkspaceStores } from "../stores/workspaceStores";
 import { counted } from "../text/labels";
 import { isTreeNode, type TreeNode } from "../tree/nodes";
 import type { TaskView } from "../tree/taskView";
+import type { Deletions } from "./deletions";
 import { chosenNodes, recordReference, recordsOf, type RecordReference } from "./references";
 import type { TaskActions } from "./taskActions";
 
@@ -23,8 +27,11 @@ export interface CommandServices {
   readonly view: TaskView;
   readonly pane: DetailPane;
   readonly actions: TaskActions;
+  readonly deletions: Deletions;
+  readonly comparison: RecordComparison;
   readonly rawFiles: RawFiles;
   readonly code: CodeFiles;
+  readonly taskClasses: TaskClasses;
   readonly reporter: Reporter;
 }
 
@@ -33,7 +40,7 @@ type Handler = (given: readonly unknown[]) => unknown;
 
 /** All commands. Typed by the ids, so that none is forgotten. */
 export function registerCommands(services: CommandServices): Disposable[] {
-  const { registry, stores, view, pane, actions, rawFiles, reporter } = services;
+  const { registry, stores, view, pane, actions, deletions, comparison, rawFiles, reporter } = services;
   const chosen = (given: readonly unknown[]): TreeNode[] | null => {
     const nodes = chosenNodes(given, view.view.selection);
     if (nodes === null) tellItemGone();
@@ -67,6 +74,19 @@ export function registerCommands(services: CommandServices): Disposable[] {
       if (record !== undefined) await openFailingLine(record, services);
       else if (nodes !== null) void window.showInformationMessage("Select a dead task first.");
     },
+    [Command.openTaskClass]: async (given) => {
+      const [name, storeKey] = given;
+      if (typeof name === "string") {
+        const store = registry.stores.find(({ key }) => key === storeKey) ?? null;
+        await openTaskClass({ name, store }, services);
+        return;
+      }
+      const nodes = chosen(given.slice(0, 1));
+      if (nodes === null) return;
+      const [record] = recordsOf(nodes).filter(({ readable }) => readable);
+      await openTaskClass(record, services);
+    },
+    [Command.showClassTasks]: (given) => showClassTasks(given, services),
     [Command.retry]: onRecords((records) => actions.retry(records)),
     [Command.delete]: onRecords((records) => actions.delete(records)),
     [Command.copyId]: onRecords((records) => actions.copyIds(records)),
@@ -76,11 +96,19 @@ export function registerCommands(services: CommandServices): Disposable[] {
       if (node === undefined) return;
       const [record] = recordsOf([node]);
       if (record !== undefined) await rawFiles.openRecord(record.store, record.id);
-      else if (node.kind === "damage" || node.kind === "store") await rawFiles.openStoreFile(node.store, null);
+      else if (node.kind === "damage") await rawFiles.openDamage(node.store);
+      else if (node.kind === "store") await rawFiles.openStoreFile(node.store, null);
       else if (node.kind === "otherVersion") await rawFiles.openStoreFile(node.store, node.file);
     },
+    [Command.openRawText]: ([uri]) => rawFiles.openText(uri),
+    [Command.openRawHex]: ([uri]) => rawFiles.openHex(uri),
+    [Command.compare]: onRecords((records) => comparison.compare(records)),
+    [Command.selectForCompare]: onRecord((record) => comparison.select(record)),
+    [Command.compareWithSelected]: onRecord((record) => comparison.compareWithSelected(record)),
     [Command.retryAll]: onAll("Retry all dead tasks of which store?", (records) => actions.retry(records)),
     [Command.deleteAll]: onAll("Delete all dead tasks of which store?", (records) => actions.delete(records)),
+    [Command.undoDelete]: () => deletions.choose(),
+    [Command.forgetDeleted]: () => deletions.forget(),
     [Command.showMore]: ([item]) => {
       if (isTreeNode(item) && item.kind === "more") view.tree.showMore(item.store);
     },

@@ -84,7 +84,12 @@ function headerData(state: DetailState): unknown {
 function header(state: DetailState, controls: PaneControls): HTMLElement {
   const made = element("header", {});
   // Takes the focus when what had it is gone.
-  const heading = element("h1", { tabindex: "-1", id: "title" }, ...visible(state.title));
+  const name = visible(state.title);
+  const heading = element(
+    "h1",
+    { tabindex: "-1", id: "title" },
+    ...(state.kind === "task" ? [classLink(name, controls)] : name),
+  );
   const title = element("div", { class: "title" }, heading);
   if (state.kind === "task") title.append(copyButton("taskClass", "Copy Class", controls));
   made.append(title);
@@ -99,6 +104,19 @@ function header(state: DetailState, controls: PaneControls): HTMLElement {
   }
   if (summary.length > 0) made.append(element("p", { class: "summary" }, ...summary));
   if (state.kind !== "bare") made.append(toolbar(state, controls));
+  return made;
+}
+
+/** The class's name, which leads to its definition. */
+function classLink(name: readonly (Node | string)[], controls: PaneControls): HTMLButtonElement {
+  const made = element(
+    "button",
+    { type: "button", id: "openTaskClass", class: "link", title: "Go to Task Class" },
+    ...name,
+  );
+  made.addEventListener("click", () => {
+    controls.send({ name: "openTaskClass" }, made);
+  });
   return made;
 }
 
@@ -145,7 +163,9 @@ function toolbar(state: TaskState | UnreadableState, controls: PaneControls): HT
     copyAll.title = "Copy everything as Markdown, for an issue report";
     made.append(openFailing, action({ name: "copyRuby" }, "Copy as Ruby", "ruby", { disabled }), copyAll);
   }
-  made.append(action({ name: "openRaw" }, "Open Raw Storage File", "file-binary", { disabled: !state.present }));
+  const openRaw = action({ name: "openRaw" }, "Open Raw", "file-binary", { disabled: !state.present });
+  openRaw.title = "Open the raw storage file at this record";
+  made.append(openRaw);
   return made;
 }
 
