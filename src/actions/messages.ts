@@ -22,23 +22,30 @@ export interface Confirmation {
   readonly button: string;
 }
 
-export function deleteConfirmation(records: readonly RecordReference[]): Confirmation {
+/** `note`: whether it can be undone. */
+export function deleteConfirmation(records: readonly RecordReference[], note: string): Confirmation {
   const [only] = records;
   if (records.length === 1 && only !== undefined) {
     return {
       message: `Delete ${nameOfOne(only)} from ${only.store.name}?`,
-      detail: `${only.id}\n\nIts arguments and error are lost. This cannot be undone.`,
+      detail: `${only.id}\n\n${note}`,
       button: "Delete",
     };
   }
   return {
     message: `Delete ${countedRecords(records)}${from(records)}?`,
-    detail: `${nameList(records)}\n\nTheir arguments and errors are lost. This cannot be undone.`,
+    detail: `${nameList(records)}\n\n${note}`,
     button: `Delete ${formatCount(records.length)}`,
   };
 }
 
 /** `changed`: of how many the code is known to have changed since they died. */
+/** What a list of deletions calls one: `3 dead tasks: PaymentTask ×2, SendEmail`. */
+export function deletedTitle(records: readonly RecordReference[]): string {
+  const names = nameList(records).replaceAll("\n", ", ");
+  return records.length === 1 ? names : `${countedRecords(records)}: ${names}`;
+}
+
 export function retryConfirmation(records: readonly RecordReference[], changed: number): Confirmation {
   const code = changed === 0 ? "" : `\n\n${changedSentence(changed, records.length)}`;
   return {

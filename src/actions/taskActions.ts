@@ -11,12 +11,14 @@ import { counted, formatCount, oneLine, shownId, withoutLinks } from "../text/la
 import {
   changedSentence,
   deleteConfirmation,
+  deletedTitle,
   doneText,
   retryConfirmation,
   troubleText,
   type Confirmation,
   type Outcome,
 } from "./messages";
+import { undoNote, type Deletions } from "./deletions";
 import { groupByStore, type RecordReference } from "./references";
 
 /** Before several are retried, so many of them are looked at for changes of their code, for so many milliseconds. */
@@ -36,15 +38,23 @@ export class TaskActions {
   readonly #reporter: Reporter;
   readonly #memory: Memento;
   readonly #changes: ChangesSinceFailure;
+  readonly #deletions: Deletions;
   readonly #departed = new Emitter<Departure>();
 
   readonly onDidDepart = this.#departed.event;
 
-  constructor(service: StoreService, reporter: Reporter, memory: Memento, changes: ChangesSinceFailure) {
+  constructor(
+    service: StoreService,
+    reporter: Reporter,
+    memory: Memento,
+    changes: ChangesSinceFailure,
+    deletions: Deletions,
+  ) {
     this.#service = service;
     this.#reporter = reporter;
     this.#memory = memory;
     this.#changes = changes;
+    this.#deletions = deletions;
   }
 
   async retry(records: readonly RecordReference[]): Promise<void> {
@@ -70,12 +80,21 @@ export class TaskActions {
       void window.showInformationMessage("Select a dead task first.");
       return;
     }
-    if (!(await this.#mayChange(records)) || !(await confirmed(deleteConfirmation(records)))) return;
+    if (!(await this.#mayChange(records))) return;
+    const obstacle = await this.#deletions.obstacle(
+      groupByStore(records).map((group) => ({ store: group.store, ids: group.records.map(({ id }) => id) })),
+    );
+    if (!(await confirmed(deleteConfirmation(records, undoNote(obstacle))))) return;
+    const kept: string[] = [];
     const outcome = await this.#run("delete", records, async (store, ids) => {
-      const { deleted, missing, failed } = await this.#service.delete(store.key, ids);
+      const here = records.filter((record) => record.store === store);
+      const title = deletedTitle(here);
+      const request = obstacle === null ? this.#deletions.request(title) : null;
+      const { deleted, missing, failed, undo } = await this.#service.delete(store.key, ids, request ?? undefined);
+      if (undo !== undefined) kept.push(undo);
       return { done: deleted, missing, failed };
     });
-    this.#tell("deleted", outcome, new Set());
+    this.#tell("deleted", outcome, new Set(), kept);
   }
 
   async copyIds(records: readonly RecordReference[]): Promise<void> {
@@ -184,23 +203,32 @@ export class TaskActions {
   }
 
   /** Does not wait for the answers to its notifications. */
-  #tell(verb: "retried" | "deleted", outcome: Outcome, changed: ReadonlySet<RecordReference>): void {
+  #tell(
+    verb: "retried" | "deleted",
+    outcome: Outcome,
+    changed: ReadonlySet<RecordReference>,
+    kept: readonly string[] = [],
+  ): void {
     const what = doneText(verb, outcome);
     const doneAndChanged = outcome.done.filter((record) => changed.has(record)).length;
     const code = doneAndChanged === 0 ? "" : ` ${changedSentence(doneAndChanged, outcome.done.length)}`;
     const done = what !== null && verb === "retried" ? `${what} ${whenItRuns(outcome.done.length)}${code}` : what;
     const trouble = troubleText(verb, outcome);
+    const canUndo = done !== null && kept.length > 0;
+    if (canUndo) this.#deletions.offerUndo(done, kept);
     if (trouble !== null) {
       const severity = outcome.failed.length > 0 ? "error" : "warning";
-      this.#reporter.notify(severity, done === null ? trouble : `${done} ${trouble}`);
-    } else if (done !== null && (verb === "deleted" || this.#memory.get(retryHintHiddenKey) === true)) {
-      window.setStatusBarMessage(done, 5000);
-    } else if (done !== null) {
-      const hide = "Don't Show Again";
-      void window.showInformationMessage(withoutLinks(done), hide).then(async (choice) => {
-        if (choice === hide) await this.#memory.update(retryHintHiddenKey, true);
-      });
+      this.#reporter.notify(severity, done === null || canUndo ? trouble : `${done} ${trouble}`);
     }
+    if (done === null || canUndo || trouble !== null) return;
+    if (verb === "deleted" || this.#memory.get(retryHintHiddenKey) === true) {
+      window.setStatusBarMessage(done, 5000);
+      return;
+    }
+    const hide = "Don't Show Again";
+    void window.showInformationMessage(withoutLinks(done), hide).then(async (choice) => {
+      if (choice === hide) await this.#memory.update(retryHintHiddenKey, true);
+    });
   }
 }
 

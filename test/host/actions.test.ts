@@ -10,6 +10,8 @@ import { array, classNamed, nil, str, symbolHash } from "../support/ruby";
 import { writeMarshal } from "../../src/marshal";
 import { commandLine, deadTasks, eventually, openStores, recordId, recordNodes, setStores, useDialogs } from "./window";
 
+const canBeUndone = 'It can be undone for 7 days, by "Dead Tasks: Undo Delete".';
+
 describe("retry and delete", () => {
   const folders = temporaryFolders();
   const processes = secondProcesses();
@@ -108,12 +110,15 @@ describe("retry and delete", () => {
     press(/^Delete$/);
     const [newest, ...rest] = ids();
     await run("delete", [newest!]);
-    assert.deepEqual(dialogs.only(), {
-      severity: "warning",
-      text: "Delete the dead task SendWelcomeEmail from shop?",
-      modalDetail: `${newest!}\n\nIts arguments and error are lost. This cannot be undone.`,
-      buttons: ["Delete"],
-    });
+    assert.deepEqual(dialogs.shown, [
+      {
+        severity: "warning",
+        text: "Delete the dead task SendWelcomeEmail from shop?",
+        modalDetail: `${newest!}\n\n${canBeUndone}`,
+        buttons: ["Delete"],
+      },
+      { severity: "information", text: "Deleted SendWelcomeEmail.", modalDetail: null, buttons: ["Undo"] },
+    ]);
     assert.deepEqual(readFileSync(dataFile(storage)), afterRemoval(before, [newest!]));
     await eventually(() => {
       assert.deepEqual(ids(), rest);
@@ -129,7 +134,7 @@ describe("retry and delete", () => {
     const { text, modalDetail, buttons } = dialogs.only();
     assert.equal(text, "Delete 6 dead tasks from shop?");
     const names = [...classes].map(([name, count]) => (count === 1 ? name : `${name} ×${count}`));
-    assert.equal(modalDetail, `${names.join("\n")}\n\nTheir arguments and errors are lost. This cannot be undone.`);
+    assert.equal(modalDetail, `${names.join("\n")}\n\n${canBeUndone}`);
     assert.deepEqual(buttons, ["Delete 6"]);
   });
 
@@ -139,7 +144,10 @@ describe("retry and delete", () => {
     const nodes = (await Promise.all(stores.map((one) => recordNodes(one)))).map(([first]) => first!);
     press(/^Delete 2$/);
     await commands.executeCommand("deadTasks.delete", nodes[0], nodes);
-    assert.equal(dialogs.only().text, "Delete 2 dead tasks from 2 stores?");
+    assert.deepEqual(
+      dialogs.shown.map(({ text }) => text),
+      ["Delete 2 dead tasks from 2 stores?", "Deleted 2 dead tasks."],
+    );
     await eventually(() => {
       for (const [index, one] of stores.entries()) assert.equal(one.task(recordId(nodes[index]!)!), undefined);
     });

@@ -22,7 +22,7 @@ describe("the log", () => {
     cpSync(join(folder(), "storage"), storage, { recursive: true });
     appendFileSync(dataFile(storage), taskLine(newTask("1767225641-5-1", { context: Buffer.from("ada@example") })));
     const [store] = await openStores({ path: storage, name: "logged" });
-    dialogs.answer = ({ buttons }) => buttons[0];
+    dialogs.answer = ({ buttons }) => buttons.find((button) => button !== "Undo");
     const nodes = await recordNodes(store!);
     for (const node of nodes.slice(0, 12)) {
       await commands.executeCommand("deadTasks.show", node);

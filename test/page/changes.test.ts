@@ -95,8 +95,39 @@ describe("changing the demo application's dead tasks", () => {
     await waitForBadge(31);
     for (const text of chosen) await workbench().row(text).waitFor({ state: "detached" });
     assert.equal(dataFile().split("\n").length, before.split("\n").length - 3);
-    await workbench().page.getByText("Deleted 3 dead tasks.").waitFor();
+    const told = workbench().page.locator(".notification-toast", { hasText: "Deleted 3 dead tasks." });
+    await told.waitFor();
+    await workbench().screenshot("deleted");
     assert.equal(logLines().length, 2);
+
+    await told.getByRole("button", { name: "Undo" }).click();
+    await waitForBadge(34);
+    for (const text of chosen) await workbench().row(text).waitFor();
+    assert.deepEqual(dataFile().split("\n").sort(), before.split("\n").sort());
+
+    // Once more, from the keyboard, and brought back by it.
+    await workbench().row(chosen[0]!).click();
+    await workbench().page.keyboard.press("Delete");
+    await dialog.getByRole("button", { name: "Delete" }).click();
+    await waitForBadge(33);
+    await workbench().dismissNotifications();
+    await workbench().row("accounting said 422").click();
+    await workbench().page.keyboard.press("ControlOrMeta+z");
+    const choices = workbench().page.locator(".quick-input-widget");
+    await choices.getByText("SendWelcomeEmail").waitFor();
+    await workbench().screenshot("undo-choices");
+    await workbench().page.keyboard.press("Enter");
+    await waitForBadge(34);
+    await workbench().row(chosen[0]!).waitFor();
+
+    for (const [index, text] of chosen.entries())
+      await workbench()
+        .row(text)
+        .click(index === 0 ? {} : { modifiers: ["ControlOrMeta"] });
+    await workbench().page.keyboard.press("Delete");
+    await dialog.getByRole("button", { name: "Delete 3" }).click();
+    await waitForBadge(31);
+    await workbench().dismissNotifications();
   });
 
   it("copies the ids of the selection and a task as Ruby from the menu", async () => {

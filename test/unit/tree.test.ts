@@ -265,8 +265,9 @@ describe("confirmations and outcomes", () => {
   });
 
   it("say what is deleted, how many and from where", () => {
-    assert.equal(deleteConfirmation([record("Charge")]).message, "Delete the dead task Charge from shop?");
-    const mixed = deleteConfirmation([record("Charge"), record("Mail"), record("u", false)]);
+    assert.equal(deleteConfirmation([record("Charge")], "note").message, "Delete the dead task Charge from shop?");
+    const mixed = deleteConfirmation([record("Charge"), record("Mail"), record("u", false)], "It is gone.");
+    assert.equal(mixed.detail, "Charge\nMail\nu\n\nIt is gone.");
     assert.equal(mixed.message, "Delete 2 dead tasks and 1 record that cannot be read from shop?");
     assert.equal(mixed.button, "Delete 3");
     const apart = [record("Charge"), record("Mail", true, store("blog", 1))];
