@@ -1,5 +1,6 @@
-// Bundles the extension, its storage worker, the command line and the detail pane into dist/.
+// Bundles the extension, its workers, the command line and the pages of its webviews into dist/.
 //   node esbuild.mjs [--production] [--watch]
+import { existsSync } from "node:fs";
 import { chmod, copyFile, mkdir, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -34,27 +35,33 @@ const node = {
   external: ["koffi"],
 };
 
+/** @type {esbuild.BuildOptions} */
+const page = { ...common, platform: "browser", format: "iife", target: "es2022" };
+
 /** @type {esbuild.BuildOptions[]} */
 const bundles = [
   { ...node, entryPoints: ["src/extension.ts"], outfile: "dist/extension.js", external: ["koffi", "vscode"] },
   { ...node, entryPoints: ["src/service/worker.ts"], outfile: "dist/worker.js" },
+  { ...node, entryPoints: ["src/ruby/worker.ts"], outfile: "dist/rubyWorker.js" },
   { ...node, entryPoints: ["src/cli/main.ts"], outfile: "dist/cli.js", banner: { js: "#!/usr/bin/env node" } },
-  {
-    ...common,
-    entryPoints: ["src/detail/webview/main.ts"],
-    outfile: "dist/detail.js",
-    platform: "browser",
-    format: "iife",
-    target: "es2022",
-  },
+  { ...page, entryPoints: ["src/detail/webview/main.ts"], outfile: "dist/detail.js" },
+  { ...page, entryPoints: ["src/raw/webview/main.ts"], outfile: "dist/raw.js" },
 ];
 
 /** @type {readonly (readonly [from: string, to: string])[]} */
 const copies = [
   ["node_modules/@vscode/codicons/dist/codicon.css", "dist/codicon.css"],
   ["node_modules/@vscode/codicons/dist/codicon.ttf", "dist/codicon.ttf"],
+  ["node_modules/@ruby/prism/src/prism.wasm", "dist/prism.wasm"],
 ];
 const noticesFile = "dist/THIRD-PARTY-NOTICES.txt";
+
+/** The licence of a package whose publisher left it out, from its repository. @param {string} name */
+function ownCopy(name) {
+  const file = join(root, "scripts", "licences", `${name.replace("/", "+")}.txt`);
+  if (!existsSync(file)) throw new Error(`${name} is bundled but has no licence file: put a copy of it into ${file}`);
+  return file;
+}
 
 /**
  * The licences of everything that is carried inside dist/: their terms ask that they travel along.
@@ -70,8 +77,8 @@ async function writeNotices(metafiles) {
   for (const name of [...packages].sort()) {
     const folder = join(root, "node_modules", name);
     const licences = (await readdir(folder)).filter((file) => /^(licen[cs]e|copying)/i.test(file)).sort();
-    if (licences.length === 0) throw new Error(`${name} is bundled but has no licence file in ${folder}`);
-    const texts = await Promise.all(licences.map((file) => readFile(join(folder, file), "utf8")));
+    const files = licences.length > 0 ? licences.map((file) => join(folder, file)) : [ownCopy(name)];
+    const texts = await Promise.all(files.map((file) => readFile(file, "utf8")));
     notices.push(`${name}\n${"=".repeat(name.length)}\n\n${texts.map((text) => text.trim()).join("\n\n")}\n`);
   }
   await writeFile(join(root, noticesFile), notices.join("\n\n"));

@@ -6,6 +6,7 @@ const editorFree = [
   "src/storage/**/*.ts",
   "src/marshal/**/*.ts",
   "src/cli/**/*.ts",
+  "src/ruby/**/*.ts",
   "src/service/**/*.ts",
 ];
 
@@ -16,7 +17,7 @@ export default tseslint.config(
     extends: [tseslint.configs.strictTypeChecked, tseslint.configs.stylisticTypeChecked],
     languageOptions: {
       parserOptions: {
-        project: ["./tsconfig.json", "./src/detail/webview/tsconfig.json"],
+        project: ["./tsconfig.json", "./src/detail/webview/tsconfig.json", "./src/raw/webview/tsconfig.json"],
         tsconfigRootDir: import.meta.dirname,
       },
     },

@@ -1,13 +1,20 @@
 import { Uri, type ExtensionContext } from "vscode";
 import { registerCommands } from "./actions/commands";
+import { Deletions } from "./actions/deletions";
 import { TaskActions } from "./actions/taskActions";
 import { ChangesSinceFailure } from "./code/changes";
 import { CodeFiles } from "./code/codeFiles";
 import { RecordComparison } from "./detail/compareRecords";
+import { FailureDiagnostics } from "./code/failureDiagnostics";
+import { TaskLenses } from "./code/lenses";
+import { TaskClasses } from "./code/taskClasses";
 import { DetailPane } from "./detail/detailPane";
 import { RawFiles } from "./raw/openRaw";
+import { PlainFiles } from "./raw/plainFiles";
 import { RawRecords } from "./raw/rawRecords";
+import { showInList } from "./raw/showInList";
 import { Reporter } from "./reporter";
+import { rubyReader, type RubyReader } from "./ruby/reader";
 import { startStoreService } from "./service/client";
 import type { StoreService } from "./service/storeService";
 import { StoreRegistry } from "./stores/storeRegistry";
@@ -22,6 +29,7 @@ export interface Testing {
   readonly stores: WorkspaceStores;
   readonly view: TaskView;
   readonly pane: DetailPane;
+  readonly ruby: RubyReader;
   readonly changes: ChangesSinceFailure;
   /** Milliseconds that `activate` took. */
   readonly activationTime: number;
@@ -39,10 +47,32 @@ export function activate(context: ExtensionContext): Testing {
   const code = new CodeFiles(reporter);
   const changes = new ChangesSinceFailure(service, code, reporter);
   const view = new TaskView(registry, stores, changes);
-  const actions = new TaskActions(service, reporter, context.globalState, changes);
-  const rawFiles = new RawFiles(service, reporter);
+  const deletions = new Deletions(service, reporter, context);
+  const actions = new TaskActions(service, reporter, context.globalState, changes, deletions);
+  const rawFiles: RawFiles = new RawFiles({
+    context,
+    service,
+    registry,
+    stores,
+    reporter,
+    plainFiles: new PlainFiles(reporter),
+    showTask: (store, id) => showInList(view, pane, store, id),
+  });
+  const ruby = rubyReader(Uri.joinPath(context.extensionUri, "dist", "rubyWorker.js").fsPath);
+  const taskClasses = new TaskClasses(ruby, reporter);
   const comparison = new RecordComparison(service, registry);
-  const pane = new DetailPane({ context, service, registry, stores, actions, comparison, rawFiles, code, changes, reporter });
+  const pane = new DetailPane({
+    context,
+    service,
+    registry,
+    stores,
+    actions,
+    comparison,
+    rawFiles,
+    code,
+    changes,
+    reporter,
+  });
   context.subscriptions.push(
     reporter,
     service,
@@ -52,15 +82,37 @@ export function activate(context: ExtensionContext): Testing {
     view,
     pane,
     comparison,
+    rawFiles,
     new RawRecords(service),
-    ...registerCommands({ service, registry, stores, view, pane, actions, rawFiles, code, reporter }),
+    ruby,
+    taskClasses,
+    new TaskLenses(registry, ruby, reporter),
+    new FailureDiagnostics({ registry, service, code, reporter }),
+    ...registerCommands({
+      service,
+      registry,
+      stores,
+      view,
+      pane,
+      actions,
+      deletions,
+      comparison,
+      rawFiles,
+      code,
+      taskClasses,
+      reporter,
+    }),
   );
   // Afterwards and not awaited: activation must wait neither for the disk nor for the worker's start.
-  const firstLook = setImmediate(() => void stores.look());
+  const firstLook = setImmediate(() => {
+    void stores.look().then(async () => {
+      if (registry.stores.length > 0) await deletions.prune();
+    });
+  });
   context.subscriptions.push({
     dispose: () => {
       clearImmediate(firstLook);
     },
   });
-  return { context, service, registry, stores, view, pane, changes, activationTime: performance.now() - started };
+  return { context, service, registry, stores, view, pane, ruby, changes, activationTime: performance.now() - started };
 }

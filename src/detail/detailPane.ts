@@ -1,4 +1,5 @@
 import {
+  commands,
   env,
   Uri,
   ViewColumn,
@@ -11,7 +12,7 @@ import {
 } from "vscode";
 import { recordReference, type RecordReference } from "../actions/references";
 import type { TaskActions } from "../actions/taskActions";
-import { detailViewType, Setting } from "../ids";
+import { Command, detailViewType, Setting } from "../ids";
 import type { RawFiles } from "../raw/openRaw";
 import { userMessage, type Reporter } from "../reporter";
 import type { StoreService } from "../service/storeService";
@@ -287,6 +288,12 @@ class OpenPane implements Disposable {
           this.#services.comparison.compare([this.#ownRecord(), this.#similarRecord(id)]);
         const id = await pickSimilar(this.similar.tasks, compare);
         if (id !== null) await this.#showSimilar(this.#similarRecord(id));
+        return;
+      }
+      case "openTaskClass": {
+        // The history of one that has gone still names its class.
+        if (state.kind === "task")
+          await commands.executeCommand(Command.openTaskClass, state.title, state.reference.storeKey);
         return;
       }
       case "openFrame":

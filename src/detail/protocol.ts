@@ -158,6 +158,7 @@ export type PaneRequest =
   | { readonly name: "copyRuby" }
   | { readonly name: "showChanges" }
   | { readonly name: "openRaw" }
+  | { readonly name: "openTaskClass" }
   | { readonly name: "setSecrets"; readonly shown: boolean }
   | { readonly name: "copy"; readonly field: CopyableField }
   | { readonly name: "copyFact"; readonly index: number }
@@ -194,6 +195,7 @@ function parseRequest(value: unknown): PaneRequest | null {
     case "delete":
     case "copyRuby":
     case "openRaw":
+    case "openTaskClass":
     case "showChanges":
     case "copyExcerpt":
     case "copyAll":

@@ -1,5 +1,6 @@
 import { emptyStatus } from "../service/emptyStatus";
 import type { Problem, StoreStatus, StoreTarget, StoreUpdate, TaskSummary } from "../service/protocol";
+import { ClassTasks } from "./classTasks";
 
 /** A store as found: what the worker opens, and what people call it. */
 export interface StoreDescription {
@@ -21,6 +22,8 @@ export class StoreModel {
   #wasReady = false;
   /** In natural order, oldest first: a task that died again is taken out and put at the end. */
   readonly #tasks = new Map<string, TaskSummary>();
+  /** The same tasks by their class. */
+  readonly classes = new ClassTasks();
   #newestFirst: readonly TaskSummary[] | null = null;
   /** What is known of the newest tasks before the store has been read to its end once. */
   #early: readonly TaskSummary[] = [];
@@ -73,8 +76,9 @@ export class StoreModel {
     switch (update.type) {
       case "tasks":
         for (const task of update.tasks) {
-          this.#tasks.delete(task.id);
+          this.#remove(task.id);
           this.#tasks.set(task.id, task);
+          this.classes.add(task);
         }
         this.#newestFirst = null;
         break;
@@ -82,7 +86,7 @@ export class StoreModel {
         this.#early = update.tasks;
         break;
       case "gone":
-        for (const id of update.ids) this.#tasks.delete(id);
+        for (const id of update.ids) this.#remove(id);
         if (this.#early.length > 0) this.#early = this.#early.filter((task) => !update.ids.includes(task.id));
         this.#newestFirst = null;
         break;
@@ -94,6 +98,13 @@ export class StoreModel {
         }
         break;
     }
+  }
+
+  #remove(id: string): void {
+    const task = this.#tasks.get(id);
+    if (task === undefined) return;
+    this.#tasks.delete(id);
+    this.classes.remove(task);
   }
 
   /** The worker could not even open the store. */

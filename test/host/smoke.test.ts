@@ -29,7 +29,7 @@ describe("the extension in a trusted window", () => {
   });
 
   it("asks nothing of the network: no module that could is in what it runs", () => {
-    for (const file of ["extension.js", "worker.js"]) {
+    for (const file of ["extension.js", "worker.js", "rubyWorker.js"]) {
       const text = readFileSync(join(root, "dist", file), "utf8");
       const modules = [...text.matchAll(/\brequire\("([^"]+)"\)/g)].map(([, name = ""]) => name.replace("node:", ""));
       assert.ok(modules.length > 0);

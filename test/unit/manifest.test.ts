@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { Command, ContextKey, detailViewType, ItemKind, rawLanguage, Setting, View } from "../../src/ids";
+import { Command, ContextKey, detailViewType, ItemKind, rawLanguage, rawViewType, Setting, View } from "../../src/ids";
 
 interface MenuItem {
   readonly command: string;
@@ -31,9 +31,12 @@ interface Manifest {
     }[];
     readonly menus: Readonly<Record<string, readonly MenuItem[]>>;
     readonly keybindings: readonly (MenuItem & { readonly args?: { readonly commands: readonly string[] } })[];
-    readonly languages: readonly { readonly id: string }[];
+    readonly customEditors: readonly unknown[];
+    readonly languages: readonly { readonly id: string; readonly filenamePatterns: readonly string[] }[];
     readonly configurationDefaults: Readonly<Record<string, unknown>>;
-    readonly configuration: { readonly properties: Readonly<Record<string, { readonly default: unknown }>> };
+    readonly configuration: {
+      readonly properties: Readonly<Record<string, { readonly default: unknown; readonly scope?: string }>>;
+    };
   };
 }
 
@@ -88,7 +91,7 @@ describe("manifest", () => {
 
   it("goes only by context keys that the code sets, and by each of them", () => {
     const used = clauses.flatMap((clause) => [...clause.matchAll(/deadTasks\.(\w+)/g)].map((match) => match[0]));
-    const keys = used.filter((name) => name !== View.tasks);
+    const keys = used.filter((name) => name !== View.tasks && name !== rawViewType);
     assert.deepEqual(sorted(keys), sorted(Object.values(ContextKey)));
   });
 
@@ -112,7 +115,13 @@ describe("manifest", () => {
   });
 
   it("keeps changing commands from read-only items and untrusted workspaces", () => {
-    const changing: readonly string[] = [Command.retry, Command.delete, Command.retryAll, Command.deleteAll];
+    const changing: readonly string[] = [
+      Command.retry,
+      Command.delete,
+      Command.retryAll,
+      Command.deleteAll,
+      Command.undoDelete,
+    ];
     const readOnly: readonly string[] = [ItemKind.taskReadOnly, ItemKind.unreadableReadOnly, ItemKind.storeReadOnly];
     const offered = [...menuItems, ...contributes.keybindings].filter(({ command }) => changing.includes(command));
     assert.ok(offered.length > 5);
@@ -135,7 +144,12 @@ describe("manifest", () => {
       ({ command }) => command,
     );
     const ofItems = contributes.menus["view/item/context"]!.map(({ command }) => command);
-    const elsewhere: readonly string[] = [Command.openFailingLine, Command.retryAll, Command.deleteAll];
+    const elsewhere: readonly string[] = [
+      Command.openFailingLine,
+      Command.openTaskClass,
+      Command.retryAll,
+      Command.deleteAll,
+    ];
     for (const command of ofItems) assert.ok(hidden.includes(command) || elsewhere.includes(command), command);
     assert.ok(hidden.includes(Command.show) && hidden.includes(Command.showMore));
   });
@@ -151,14 +165,30 @@ describe("manifest", () => {
     }
   });
 
-  it("declares the settings of the code, and takes them from trusted workspaces alone", () => {
-    const names = [Setting.stores, Setting.maskedNames, Setting.pathMappings].map(
-      (name) => `${Setting.section}.${name}`,
-    );
-    assert.deepEqual(sorted(Object.keys(contributes.configuration.properties)), sorted(names));
+  it("declares the settings of the code, and takes them from the user or from trusted workspaces alone", () => {
+    const { section, ...settings } = Setting;
+    const names = Object.values(settings).map((name) => `${section}.${name}`);
+    const { properties } = contributes.configuration;
+    assert.deepEqual(sorted(Object.keys(properties)), sorted(names));
     assert.equal(manifest.capabilities.untrustedWorkspaces.supported, "limited");
-    assert.deepEqual(sorted(manifest.capabilities.untrustedWorkspaces.restrictedConfigurations), sorted(names));
+    const ofWorkspaces = names.filter((name) => properties[name]?.scope !== "application");
+    assert.deepEqual(sorted(manifest.capabilities.untrustedWorkspaces.restrictedConfigurations), sorted(ofWorkspaces));
+    assert.deepEqual(sorted(names.filter((name) => !ofWorkspaces.includes(name))), [
+      "deadTasks.undo.days",
+      "deadTasks.undo.megabytes",
+    ]);
     assert.equal(manifest.capabilities.virtualWorkspaces.supported, false);
+  });
+
+  it("offers its raw view for data files, and makes it nobody's default", () => {
+    assert.deepEqual(contributes.customEditors, [
+      {
+        viewType: rawViewType,
+        displayName: "Dead Tasks: Raw Storage",
+        selector: contributes.languages[0]!.filenamePatterns.map((filenamePattern) => ({ filenamePattern })),
+        priority: "option",
+      },
+    ]);
   });
 
   it("declares the language of raw storage files, and no setting of any other", () => {
