@@ -7,7 +7,7 @@ import { runInDesktop } from "./lib/hostDesktop.mjs";
 import { runInServer } from "./lib/hostServer.mjs";
 import { freshResultsFile, printResults, readResults } from "./lib/results.mjs";
 import { main, mustRun, progress, StepError } from "./lib/steps.mjs";
-import { chromiumNeed, ensureSystem, rubyNeed } from "./lib/system.mjs";
+import { chromiumNeed, ensureSystem, gitNeed, rubyNeed } from "./lib/system.mjs";
 
 await main(async () => {
   const words = process.argv.slice(2);
@@ -17,7 +17,7 @@ await main(async () => {
   if (unknown !== undefined) {
     throw new StepError(`No host run is called ${unknown}. There are: ${hostRuns.map(({ name }) => name).join(", ")}.`);
   }
-  await ensureSystem(desktop ? [rubyNeed] : [rubyNeed, chromiumNeed]);
+  await ensureSystem(desktop ? [rubyNeed, gitNeed] : [rubyNeed, gitNeed, chromiumNeed]);
   if (!desktop) await ensureServer();
   await mustRun("Mend the build first.", process.execPath, ["esbuild.mjs"]);
   const tests = await bundleHostTests();

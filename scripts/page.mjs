@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { freshResultsFile } from "./lib/results.mjs";
 import { ensureServer, installExtension } from "./lib/server.mjs";
 import { main, mustRun, packageScript, progress, root, run, StepError } from "./lib/steps.mjs";
-import { chromiumNeed, ensureSystem } from "./lib/system.mjs";
+import { chromiumNeed, ensureSystem, gitNeed } from "./lib/system.mjs";
 import { vsixPath } from "./lib/vsix.mjs";
 
 await main(async () => {
@@ -14,7 +14,7 @@ await main(async () => {
     .filter((file) => file.endsWith(".test.ts") && (words.length === 0 || words.some((word) => file.includes(word))))
     .sort();
   if (files.length === 0) throw new StepError(`No file test/page/*.test.ts has ${words.join(" or ")} in its name.`);
-  await ensureSystem([chromiumNeed]);
+  await ensureSystem([gitNeed, chromiumNeed]);
   await ensureServer();
   if (!process.argv.includes("--packaged")) {
     await mustRun("Mend the package first.", process.execPath, ["scripts/package.mjs"]);

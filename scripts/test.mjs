@@ -5,7 +5,7 @@ import { hostRuns } from "./lib/hostRuns.mjs";
 import { freshResultsFile, readResults } from "./lib/results.mjs";
 import { ensureServer } from "./lib/server.mjs";
 import { packageScript, progress, run, StepError } from "./lib/steps.mjs";
-import { chromiumNeed, ensureSystem, rubyNeed } from "./lib/system.mjs";
+import { chromiumNeed, ensureSystem, gitNeed, rubyNeed } from "./lib/system.mjs";
 
 /** @typedef {import("./lib/results.mjs").Counts} Counts */
 
@@ -57,7 +57,7 @@ const parts = [
 async function install() {
   try {
     await ensureDependencies();
-    await ensureSystem([rubyNeed, chromiumNeed]);
+    await ensureSystem([rubyNeed, gitNeed, chromiumNeed]);
     await ensureServer();
     return { passed: 0, failed: 0, failures: [] };
   } catch (error) {

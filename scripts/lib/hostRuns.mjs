@@ -2,7 +2,7 @@
 import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { root, StepError } from "./steps.mjs";
-import { emptyFolder, filledDemo } from "./workspaces.mjs";
+import { emptyFolder, filledDemo, filledDemoInGit } from "./workspaces.mjs";
 
 /**
  * @typedef {object} HostRun
@@ -23,9 +23,16 @@ export const hostRuns = [
     settings: {},
   },
   {
+    name: "git",
+    what: "the filled demo application in a git repository",
+    prepareFolder: filledDemoInGit,
+    trusted: true,
+    settings: {},
+  },
+  {
     name: "restricted",
-    what: "the filled demo application in Restricted Mode",
-    prepareFolder: filledDemo,
+    what: "the filled demo application, in a git repository, in Restricted Mode",
+    prepareFolder: filledDemoInGit,
     trusted: false,
     settings: {},
   },

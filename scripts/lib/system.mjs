@@ -26,6 +26,9 @@ const buildPackages = [
 export const rubyNeed = { what: "Ruby", packages: ["ruby"], present: () => findProgram("ruby") !== null };
 
 /** @type {Need} */
+export const gitNeed = { what: "git", packages: ["git"], present: () => findProgram("git") !== null };
+
+/** @type {Need} */
 export const chromiumNeed = { what: "Chromium", packages: ["chromium"], present: () => findChromium() !== null };
 
 /** @type {Need} */

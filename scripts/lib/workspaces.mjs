@@ -1,5 +1,5 @@
 // Folders for the tests to open and change: copies in the system's temporary directory.
-import { cpSync, mkdirSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
+import { cpSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { mustRun, packageScript, root } from "./steps.mjs";
@@ -36,6 +36,28 @@ export async function filledDemo() {
   cpSync(demoApp, folder, { recursive: true, filter: (source) => source !== storage && !source.endsWith(".ts") });
   await fillDemo(folder);
   return { folder, remove };
+}
+
+/**
+ * The filled demo application in a git repository, committed a month ago: before any of its tasks died.
+ * @returns {Promise<Workspace>}
+ */
+export async function filledDemoInGit() {
+  const workspace = await filledDemo();
+  writeFileSync(join(workspace.folder, ".gitignore"), "/storage/\n");
+  const date = `${Math.floor(Date.now() / 1000) - 30 * 24 * 3600} +0000`;
+  const env = { GIT_AUTHOR_DATE: date, GIT_COMMITTER_DATE: date };
+  const options = ["-c", "user.name=Test", "-c", "user.email=test@example.com", "-c", "commit.gpgSign=false"];
+  const commands = [
+    ["init", "--quiet", "--initial-branch=main"],
+    ["add", "--all"],
+    ["commit", "--quiet", "--message", "The application"],
+  ];
+  for (const command of commands) {
+    const args = ["-C", workspace.folder, ...options, ...command];
+    await mustRun("The demo's repository could not be made.", "git", args, { env });
+  }
+  return workspace;
 }
 
 /** Fills the storage of the demo application in `folder`. @param {string} folder */

@@ -5,12 +5,14 @@ import type { ResolvedFrame } from "../detail/taskState";
 import { Setting } from "../ids";
 import type { Reporter } from "../reporter";
 import { openSettings } from "../settings";
+import { isClassName } from "../ruby/textFilter";
 import type { StoreModel } from "../stores/storeModel";
 import { withoutLinks } from "../text/labels";
 import { FrameFinder, isFile } from "./frameFiles";
 import { insideOf } from "./frames";
 import { Gems } from "./gems";
 import { parsePathMappings, type PathMapping } from "./pathMappings";
+import { conventionalPath } from "./taskClassesNames";
 
 const taskDirectories = ["app/tasks", "app/jobs", "app", "lib"];
 
@@ -37,8 +39,8 @@ export class CodeFiles {
 
   /** Where Ruby's convention puts a class, below the directories in which an application has its tasks. Null where that is not. */
   async classFile(store: StoreModel, taskClass: string): Promise<string | null> {
-    if (!/^[A-Z]\w*(?:::[A-Z]\w*)*$/.test(taskClass)) return null;
-    const file = `${underscored(taskClass)}.rb`;
+    if (!isClassName(taskClass)) return null;
+    const file = conventionalPath(taskClass);
     for (const root of rootsOf(store)) {
       for (const directory of taskDirectories) {
         const candidate = path.join(root, directory, file);
@@ -88,13 +90,4 @@ function rootsOf({ description }: StoreModel): string[] {
   );
   const own = description.folder === null ? [] : [description.folder];
   return [...new Set([...(isInWorkspace ? [application] : []), ...own, ...folders])];
-}
-
-/** `Billing::ChargeCard` as `billing/charge_card`. */
-function underscored(className: string): string {
-  return className
-    .replaceAll("::", "/")
-    .replace(/([A-Z]+)([A-Z][a-z])/g, "$1_$2")
-    .replace(/([a-z\d])([A-Z])/g, "$1_$2")
-    .toLowerCase();
 }
