@@ -14,6 +14,7 @@ export function printedPath(text: string): PrintedPath | null {
   const parts = text
     .split(drive || text.startsWith("\\\\") ? /[\\/]+/ : /\/+/)
     .filter((part) => part !== "" && part !== ".");
-  if (parts.length === 0 || parts.includes("..")) return null;
+  // On Windows a backslash separates wherever it stands.
+  if (parts.length === 0 || parts.some((part) => part.split("\\").includes(".."))) return null;
   return { parts, rooted: drive || /^[\\/]/.test(text), drive };
 }

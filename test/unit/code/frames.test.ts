@@ -84,6 +84,7 @@ describe("candidateFiles", () => {
     }
     assert.deepEqual(candidateFiles("app/../../x", roots, posix), []);
     assert.deepEqual(candidateFiles("C:\\app\\..\\..\\x", roots, posix), []);
+    assert.deepEqual(candidateFiles("/srv/app/..\\..\\..\\x", ["C:\\shop"], win32), []);
   });
 
   it("takes a gem's file for the workspace's only with the gem's name in its path", () => {
