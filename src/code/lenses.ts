@@ -33,6 +33,8 @@ interface Seen {
   readonly version: number;
   /** Null before there was a dead task that made it worth a look. */
   readonly words: ReadonlySet<string> | null;
+  /** What its lenses said, as of `#picture`. */
+  shown: string;
 }
 
 interface Parsed {
@@ -50,7 +52,6 @@ export class TaskLenses implements CodeLensProvider, Disposable {
   readonly #parsed = new WeakMap<TextDocument, Parsed>();
   readonly #disposables: Disposable[];
   #timer: NodeJS.Timeout | null = null;
-  #shown = "";
 
   readonly onDidChangeCodeLenses = this.#changed.event;
 
@@ -84,7 +85,7 @@ export class TaskLenses implements CodeLensProvider, Disposable {
   async provideCodeLenses(document: TextDocument, token: CancellationToken): Promise<CodeLens[]> {
     const names = this.#deadNames(document);
     const seen = this.#look(document, names.length > 0);
-    this.#shown = this.#picture();
+    seen.shown = this.#picture(seen);
     const meant = names.filter((name) => seen.words?.has(lastPart(name)) === true);
     if (meant.length === 0) return [];
     const classes = await this.#classes(document);
@@ -140,7 +141,7 @@ export class TaskLenses implements CodeLensProvider, Disposable {
     if (known?.version === document.version && (known.words !== null || !hasDead)) return known;
     const text = hasDead ? document.getText() : "";
     const words = hasDead ? (text.length > largestSource ? new Set<string>() : namesIn(text)) : null;
-    const seen = { document, version: document.version, words };
+    const seen = { document, version: document.version, words, shown: "" };
     this.#seen.set(key, seen);
     return seen;
   }
@@ -162,21 +163,25 @@ export class TaskLenses implements CodeLensProvider, Disposable {
   #refreshSoon(): void {
     this.#timer ??= setTimeout(() => {
       this.#timer = null;
-      if (this.#picture() !== this.#shown) this.#changed.fire();
+      let changed = false;
+      for (const seen of this.#seen.values()) {
+        const picture = this.#picture(seen);
+        if (picture === seen.shown) continue;
+        // An editor that is out of sight asks when it comes back into it, and would be news for ever if it were waited for.
+        seen.shown = picture;
+        changed = true;
+      }
+      if (changed) this.#changed.fire();
     }, refreshInterval);
   }
 
-  /** All that the lenses of the documents in sight depend on; the same text as long as none would look otherwise. */
-  #picture(): string {
-    const parts: string[] = [];
-    for (const { document, words } of this.#seen.values()) {
-      for (const name of this.#deadNames(document)) {
-        // A document that was not worth a look may be now.
-        if (words === null) parts.push(document.uri.toString());
-        else if (words.has(lastPart(name))) parts.push(`${name} ${this.#title(document, name)}`);
-      }
-    }
-    return parts.join("\n");
+  /** All that a document's lenses depend on; the same text as long as none would look otherwise. */
+  #picture({ document, words }: Seen): string {
+    const names = this.#deadNames(document);
+    // A document that was not worth a look may be now.
+    if (words === null) return names.length > 0 ? "unknown" : "";
+    const meant = names.filter((name) => words.has(lastPart(name)));
+    return meant.map((name) => `${name} ${this.#title(document, name)}`).join("\n");
   }
 
   dispose(): void {

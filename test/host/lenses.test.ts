@@ -30,6 +30,7 @@ describe("lenses on task classes", () => {
   }
 
   async function lenses(name: string): Promise<CodeLens[]> {
+    await workspace.openTextDocument(uri(name));
     return commands.executeCommand<CodeLens[]>("vscode.executeCodeLensProvider", uri(name), 100);
   }
 

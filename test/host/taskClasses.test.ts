@@ -167,9 +167,11 @@ describe("going to the class of a task", () => {
     const { pane } = await deadTasks();
     const task = store.classes.newest("ResizeImage")!;
     await pane.show(store, task.id);
-    const { state } = pane;
-    assert.ok(state?.kind === "task");
-    await commands.executeCommand("deadTasks.openTaskClass", state.title, state.reference.storeKey);
+    await eventually(() => {
+      assert.equal(pane.state?.kind, "task");
+    });
+    const { title, reference } = pane.state!;
+    await commands.executeCommand("deadTasks.openTaskClass", title, reference.storeKey);
     assert.equal(cursor(), "app/tasks/resize_image.rb:6:7");
   });
 });

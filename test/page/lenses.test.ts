@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
+import { join } from "node:path";
 import type { Locator } from "playwright-core";
+import { json } from "../support/commandLine";
 import { useWorkbench } from "./harness";
 
 describe("the code of dead tasks", () => {
@@ -50,6 +52,22 @@ describe("the code of dead tasks", () => {
     assert.ok(
       first!.startsWith((await pane.locator("main").innerText()).includes("KeyError") ? "KeyError" : "NoMethodError"),
     );
+  });
+
+  it("follows the store within a second, in the editor itself", async () => {
+    const text = await lens(/^\d+ dead, last /).innerText();
+    const count = Number(/^\d+/.exec(text)![0]);
+    const storage = join(workbench().folder, "storage");
+    const { tasks } = await json<{ tasks: { id: string }[] }>([
+      "list",
+      "--class",
+      "SendWelcomeEmail",
+      "--storage",
+      storage,
+    ]);
+    assert.equal(tasks.length, count);
+    await json(["delete", tasks[0]!.id, "--storage", storage]);
+    await lens(new RegExp(`^${count - 1} dead, last `)).waitFor({ timeout: 1_500 });
   });
 
   it("leads from the pane's title to perform", async () => {
