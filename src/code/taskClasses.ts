@@ -7,7 +7,7 @@ import { isClassName, lastPart, mayDefine } from "../ruby/textFilter";
 import type { StoreModel } from "../stores/storeModel";
 import { counted, oneLine } from "../text/labels";
 import { insideOf } from "./frames";
-import { conventionalPath, likeliestFirst, unlikelihood } from "./taskClassesNames";
+import { conventionalPath, isTest, likeliestFirst, unlikelihood } from "./taskClassesNames";
 
 /** Language servers can hang while they index, in milliseconds. */
 const symbolTime = 1_500;
@@ -162,9 +162,8 @@ export function choices(found: readonly FoundClass[], application: string | null
   const own = meant.filter(({ file }) => application !== null && insideOf(application, file, path) !== null);
   const near = own.length > 0 ? own : meant;
   const [best] = near;
-  if (best === undefined) return [];
-  const tests = (one: FoundClass): boolean => unlikelihood(one.file, application) % 100 >= 20;
-  return tests(best) ? near : near.filter((one) => !tests(one));
+  if (best === undefined || isTest(best.file, application)) return near;
+  return near.filter(({ file }) => !isTest(file, application));
 }
 
 function ordered(found: readonly FoundDefinition[], application: string | null): FoundClass[] {

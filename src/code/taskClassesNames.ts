@@ -1,5 +1,3 @@
-import { posix } from "node:path";
-
 /** Where the application's loader expects a class: `billing/sync_invoice.rb` for `Billing::SyncInvoice`, `http_client.rb` for `HTTPClient`. */
 export function conventionalPath(name: string): string {
   const underscored = name
@@ -19,11 +17,21 @@ export function likeliestFirst(files: readonly string[], application: string | n
 
 /** Lower is likelier. */
 export function unlikelihood(file: string, application: string | null): number {
+  const { path, isInside } = placeOf(file, application);
+  const elsewhere = application === null || isInside ? 0 : 100;
+  if (isTest(file, application)) return elsewhere + 20;
+  return elsewhere + (/(^|\/)(app|lib)\//.test(path) ? 0 : 10);
+}
+
+/** Whether a file belongs to the tests of its application. */
+export function isTest(file: string, application: string | null): boolean {
+  return /(^|\/)(test|tests|spec)\//.test(placeOf(file, application).path);
+}
+
+/** With slashes, and relative to the application where the file is in it. */
+function placeOf(file: string, application: string | null): { readonly path: string; readonly isInside: boolean } {
   const path = file.replaceAll("\\", "/");
   const root = application?.replaceAll("\\", "/") ?? null;
   const isInside = root !== null && path.startsWith(`${root}/`);
-  const inner = isInside ? posix.relative(root, path) : path;
-  const elsewhere = root === null || isInside ? 0 : 100;
-  if (/(^|\/)(test|tests|spec)\//.test(inner)) return elsewhere + 20;
-  return elsewhere + (/(^|\/)(app|lib)\//.test(inner) ? 0 : 10);
+  return { path: isInside ? path.slice(root.length + 1) : path, isInside };
 }
