@@ -5,7 +5,8 @@ import { packageScript, root } from "./lib/steps.mjs";
 /** @type {readonly (readonly [name: string, script: string, args: readonly string[]])[]} */
 const checks = [
   ["types", "typescript/bin/tsc", ["-p", "."]],
-  ["webview types", "typescript/bin/tsc", ["-p", "src/detail/webview"]],
+  ["detail pane types", "typescript/bin/tsc", ["-p", "src/detail/webview"]],
+  ["raw view types", "typescript/bin/tsc", ["-p", "src/raw/webview"]],
   ["lint", "eslint/bin/eslint.js", ["--max-warnings", "0", "."]],
   ["format", "prettier/bin/prettier.cjs", ["--check", "--log-level", "warn", "."]],
 ];

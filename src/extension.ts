@@ -29,6 +29,7 @@ export interface Testing {
   readonly stores: WorkspaceStores;
   readonly view: TaskView;
   readonly pane: DetailPane;
+  readonly rawFiles: RawFiles;
   readonly ruby: RubyReader;
   readonly changes: ChangesSinceFailure;
   /** Milliseconds that `activate` took. */
@@ -114,5 +115,16 @@ export function activate(context: ExtensionContext): Testing {
       clearImmediate(firstLook);
     },
   });
-  return { context, service, registry, stores, view, pane, ruby, changes, activationTime: performance.now() - started };
+  return {
+    context,
+    service,
+    registry,
+    stores,
+    view,
+    pane,
+    rawFiles,
+    ruby,
+    changes,
+    activationTime: performance.now() - started,
+  };
 }

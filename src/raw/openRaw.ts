@@ -32,6 +32,11 @@ export class RawFiles implements CustomReadonlyEditorProvider<RawDocument>, Disp
     });
   }
 
+  /** The raw view in front; undefined where there is none. */
+  get active(): RawEditor | undefined {
+    return this.#editorOf(undefined);
+  }
+
   /** The data file at the line that stands for a record. Reported, never thrown. */
   async openRecord(store: StoreModel, id: string): Promise<void> {
     await this.#show(store, { by: "id", id });
