@@ -146,21 +146,6 @@ describe("changing the demo application's dead tasks", () => {
     assert.match(await workbench().clipboard(), /^\d+-4101-33$/);
   });
 
-  it("opens the raw storage file at the task's line, read-only", async () => {
-    const row = workbench().row("FrozenError");
-    const id = await idOfShown("FrozenError");
-    await workbench().pickFromMenu(row, "Open Raw Storage File");
-    await workbench().tab("deferred-dead_tasks-0").waitFor();
-    const line = dataFile()
-      .split("\n")
-      .findIndex((text) => text.includes(`:dead_task:${id}:`));
-    await workbench().cursorAt(line + 1);
-    await workbench().screenshot("raw");
-    await workbench().page.keyboard.type("x");
-    await workbench().page.getByText("Editor is read-only").first().waitFor();
-    await workbench().page.keyboard.press("Control+w");
-  });
-
   it("says in the pane when someone else took the task out", async () => {
     const id = await idOfShown("FrozenError");
     const pane = workbench().webview;
