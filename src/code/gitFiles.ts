@@ -26,7 +26,10 @@ export class GitFiles implements Disposable {
 
   /** Null where there is no Git extension, or it is switched off. */
   connect(): Promise<Git | null> {
-    this.#git ??= this.#start();
+    this.#git ??= this.#start().catch((error: unknown) => {
+      this.#reporter.log("warn", `The Git extension cannot be used: ${userMessage(error)}`);
+      return null;
+    });
     return this.#git;
   }
 
