@@ -44,6 +44,8 @@ export class RecordFollower implements Disposable {
   /** Secrets that are shown although the others are not. */
   readonly #revealedOnes = new Set<ValuePath>();
   #round = 0;
+  /** How many reads are under way; all but the last are out of date. */
+  #readings = 0;
 
   readonly onDidChange = this.#changed.event;
 
@@ -150,6 +152,7 @@ export class RecordFollower implements Disposable {
       this.#set(this.#host.looked() ? this.#bare({ tone: "warning", text }) : this.#reading());
       return;
     }
+    this.#readings += 1;
     try {
       const { options } = this;
       const revealsNothing = !this.#revealed && this.#revealedOnes.size === 0;
@@ -175,6 +178,8 @@ export class RecordFollower implements Disposable {
       this.#notice = { tone: "warning", text };
       if (this.#detail === null) this.#set(this.#bare(this.#notice));
       else this.#show();
+    } finally {
+      this.#readings -= 1;
     }
   }
 
@@ -186,7 +191,8 @@ export class RecordFollower implements Disposable {
     } else if (update.type === "tasks") {
       if (update.tasks.some((task) => task.id === id)) void this.reload();
     } else if (this.#detail === null && this.#notice?.tone !== "gone") {
-      void this.reload();
+      // Reading a record brings a status with it: to begin anew with each would be to go round in circles.
+      if (this.#readings === 0) void this.reload();
     } else if (this.#detail?.kind === "unreadable" && this.#present && !store.isUnreadable(id)) {
       void this.reload();
     } else if (this.#detail !== null) {

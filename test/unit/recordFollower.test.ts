@@ -103,6 +103,29 @@ describe("RecordFollower", () => {
     assert.equal(follower.death?.taskClass, "Charge", "what is shown is still what died");
   });
 
+  it("comes to an end although each read of the record brings a new status of the store", async () => {
+    const stage = new Stage();
+    stage.ready();
+    const { resolveFrames } = stage.host;
+    let reads = 0;
+    stage.answer = () => {
+      reads += 1;
+      stage.ready();
+      return Promise.resolve(taskDetail());
+    };
+    const slow: FollowerHost = {
+      ...stage.host,
+      resolveFrames: async (...given) => {
+        await settled();
+        return resolveFrames(...given);
+      },
+    };
+    const follower = new RecordFollower(slow, reference);
+    await follower.reload();
+    assert.equal(follower.state.title, "Charge");
+    assert.equal(reads, 1);
+  });
+
   it("says that the task died again", async () => {
     const stage = new Stage();
     const follower = await following(stage);
