@@ -37,8 +37,8 @@ export class SimilarFollower implements Disposable {
     this.#host = host;
     this.#subscription = host.registry.onDidChange((change) => {
       if (!this.#concerns(change)) return;
-      // A look is never broken off for a newer one: a busy store would let none come to its end.
-      if (this.#looking !== null) this.#isStale = true;
+      // A look is never broken off for a newer one: a busy store would let none come to its end. It brings a status itself.
+      if (this.#looking !== null) this.#isStale ||= change.update.type !== "status";
       else if (this.#timer === null) this.#lookIn(this.#view === null ? 0 : interval);
     });
   }

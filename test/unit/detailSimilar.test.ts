@@ -215,6 +215,20 @@ describe("SimilarFollower", () => {
     assert.equal(stage.follower.view, null);
   });
 
+  it("does not look again for the status that its own look brings", async function () {
+    this.timeout(5_000);
+    stage.update({ type: "tasks", tasks: [summary("1")] });
+    stage.answer = (ids) => {
+      stage.ready();
+      return Promise.resolve(ids);
+    };
+    stage.ready();
+    stage.follower.follow(death);
+    await stage.until(() => stage.shown.length === 1, "it is shown");
+    await new Promise((resolve) => setTimeout(resolve, 1_800));
+    assert.equal(stage.asked.length, 1);
+  });
+
   it("tells a failed look and looks again with the next change", async function () {
     this.timeout(8_000);
     stage.update({ type: "tasks", tasks: [summary("1")] });
