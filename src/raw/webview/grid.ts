@@ -103,6 +103,11 @@ export class Grid {
     this.#drawSoon();
   }
 
+  revealSelected(): void {
+    this.#scroller.resize();
+    if (this.#selected !== null) this.#scroller.reveal(this.#selected);
+  }
+
   #choose(index: number): void {
     const chosen = Math.min(Math.max(0, index), this.#total - 1);
     if (chosen < 0) return;

@@ -1,7 +1,7 @@
 import { element } from "../../detail/webview/dom";
 import { restoreCopy } from "../../detail/webview/texts";
 import type { RawLine, RawTable } from "../../service/rawProtocol";
-import { formatCount } from "../../text/labels";
+import { counted, formatCount } from "../../text/labels";
 import type { RawState } from "../protocol";
 import { Grid } from "./grid";
 import { countOf, damageText, filters, header, type Filter, type HeaderControls } from "./header";
@@ -155,7 +155,7 @@ export class RawPage {
     this.#useFilter(filter);
     const line = this.#shown?.row.line;
     if (line !== undefined) void this.#placeIn(filter, line);
-    this.#announce(`${formatCount(this.#grid.total)} lines`);
+    this.#announce(counted(this.#grid.total, "line"));
   };
 
   #useFilter(filter: Filter): void {
@@ -309,7 +309,10 @@ export class RawPage {
 
   #drawLine(): void {
     const shown = this.#shown;
+    const wasHidden = this.#lower.hidden;
     this.#lower.hidden = this.#splitter.element.hidden = shown === null;
+    // It takes its room from the list, which must not lose the row out of sight over it.
+    if (wasHidden) this.#grid.revealSelected();
     if (shown === null) {
       this.#lower.replaceChildren();
       return;
