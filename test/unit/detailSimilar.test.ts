@@ -47,7 +47,7 @@ describe("candidatesFor", () => {
       found?.tasks.map(({ id }) => id),
       ["alike", "alike, too"],
     );
-    assert.equal(found?.atLeast, false);
+    assert.equal(found.atLeast, false);
   });
 
   it("says so where there may be more than it looks at", async () => {

@@ -78,7 +78,7 @@ function headerData(state: DetailState): unknown {
   const { kind, title, storeName, present, canChange } = state;
   const base = [kind, title, storeName, present, canChange];
   if (state.kind !== "task") return base;
-  return [...base, state.failedAt, state.attempts, state.context !== null, failingFrame(state)];
+  return [...base, state.failedAt, state.attempts, state.context !== null, hasFailingLine(state)];
 }
 
 function header(state: DetailState, controls: PaneControls): HTMLElement {
@@ -120,10 +120,9 @@ function classLink(name: readonly (Node | string)[], controls: PaneControls): HT
   return made;
 }
 
-/** The frame that "Open Failing Line" opens; null where no frame of the application's own code has a file here. */
-function failingFrame({ backtrace }: TaskState): number | null {
-  const index = backtrace.findIndex(({ origin, canOpen }) => origin === "application" && canOpen);
-  return index < 0 ? null : index;
+/** Whether a frame of the application's own code has a file here. */
+function hasFailingLine({ backtrace }: TaskState): boolean {
+  return backtrace.some(({ origin, canOpen }) => origin === "application" && canOpen);
 }
 
 function toolbar(state: TaskState | UnreadableState, controls: PaneControls): HTMLElement {
@@ -149,16 +148,13 @@ function toolbar(state: TaskState | UnreadableState, controls: PaneControls): HT
     made.append(action({ name: "retry" }, "Retry", "debug-rerun", { ...locked, primary: true }));
   made.append(action({ name: "delete" }, "Delete…", "trash", locked));
   if (state.kind === "task") {
-    const index = failingFrame(state);
+    const canOpen = hasFailingLine(state);
     const disabled = !state.present || state.context === null;
-    const openFailing = action(
-      index === null ? { name: "openExcerpt", line: null } : { name: "openFrame", index },
-      "Open Failing Line",
-      "go-to-file",
-      { disabled: index === null },
-    );
+    const openFailing = action({ name: "openExcerpt", line: null }, "Open Failing Line", "go-to-file", {
+      disabled: !canOpen,
+    });
     openFailing.id = "openFailingLine";
-    if (index === null) openFailing.title = "No frame of the application's own code has a file here.";
+    if (!canOpen) openFailing.title = "No frame of the application's own code has a file here.";
     const copyAll = action({ name: "copyAll" }, "Copy All", "copy", { disabled: false, done: "Copied as Markdown" });
     copyAll.title = "Copy everything as Markdown, for an issue report";
     made.append(openFailing, action({ name: "copyRuby" }, "Copy as Ruby", "ruby", { disabled }), copyAll);
