@@ -17,7 +17,7 @@ export class RawRecords implements TextDocumentContentProvider, Disposable {
     const reference = parseReference(uri);
     if (reference === null) return "This address names no record.";
     const record = await this.#service.rawRecord(reference.storeKey, reference.id);
-    return record === null ? "This record is no longer in the store." : record.text;
+    return record ?? "This record is no longer in the store.";
   }
 
   dispose(): void {

@@ -40,7 +40,6 @@ export function startStoreService(workerPath: string, log: Log): StoreService {
     undoableDeletions: request("undoableDeletions"),
     undoDeletion: request("undoDeletion"),
     pruneDeletions: request("pruneDeletions"),
-    rawLocation: request("rawLocation"),
     rawRecord: request("rawRecord"),
     readRawLines: request("readRawLines"),
     rawRows: request("rawRows"),

@@ -124,22 +124,6 @@ export interface TaskBacktrace {
   readonly backtrace: readonly string[];
 }
 
-/** Where a task's winning line stands in the data file. */
-export interface RawLocation {
-  readonly file: string;
-  readonly fileBytes: number;
-  /** 1-based, counted in newlines, corrupt lines included. */
-  readonly lineNumber: number;
-  readonly offset: number;
-  /** Bytes, the newline included. */
-  readonly length: number;
-}
-
-/** A line as text for a read-only view: the escaped form exactly as it stands in the file (Latin-1 for stray bytes). */
-export interface RawRecord extends RawLocation {
-  readonly text: string;
-}
-
 export interface RetryOutcome {
   readonly retried: readonly { readonly id: string; readonly newId: string }[];
   readonly missing: readonly string[];
@@ -236,8 +220,8 @@ export interface StoreRequests extends RawRequests, ValueRequests {
   undoDeletion(directory: string, name: string): UndoneDeletion;
   /** Forgets what is older, or more, than the limits. */
   pruneDeletions(directory: string, limits: UndoLimits): void;
-  rawLocation(key: string, id: string): RawLocation | null;
-  rawRecord(key: string, id: string): RawRecord | null;
+  /** The line that stands for an id, exactly as it stands in the file: Latin-1 for stray bytes, without the newline. */
+  rawRecord(key: string, id: string): string | null;
 }
 
 export type RequestName = keyof StoreRequests;

@@ -16,8 +16,6 @@ import type {
   DeleteOutcome,
   DetailOptions,
   DiscoveredStore,
-  RawLocation,
-  RawRecord,
   RecordDetail,
   RequestMessage,
   RequestName,
@@ -31,7 +29,7 @@ import type {
   UndoneDeletion,
   WorkerMessage,
 } from "./protocol";
-import { rawLocation, rawRecord } from "./rawLines";
+import { rawRecord } from "./rawLines";
 import type { LineState, RawLine, RawPlace, RawRow, RawTable, RawTarget } from "./rawProtocol";
 import { RawStore } from "./rawStore";
 import { recordText } from "./recordText";
@@ -244,20 +242,12 @@ class StoreWorker implements Answers {
     return changed.outcome;
   }
 
-  async rawLocation(key: string, id: string): Promise<RawLocation | null> {
-    return await this.#raw(key, id, rawLocation);
-  }
-
-  async rawRecord(key: string, id: string): Promise<RawRecord | null> {
-    return await this.#raw(key, id, rawRecord);
-  }
-
-  async #raw<Result>(key: string, id: string, read: RawReader<Result>): Promise<Result | null> {
+  async rawRecord(key: string, id: string): Promise<string | null> {
     const host = this.#hosts.get(key);
     if (host === undefined) return null;
     await host.refresh();
     const position = host.index.get(id);
-    return position === undefined ? null : read(this.#environment.fileSystem, host.store.names.dataFile, position);
+    return position === undefined ? null : rawRecord(this.#environment.fileSystem, host.store.names.dataFile, position);
   }
 
   async readRawLines(key: string, milliseconds: number): Promise<RawTable> {
@@ -327,12 +317,6 @@ class StoreWorker implements Answers {
     this.#contexts.forget(key);
   }
 }
-
-type RawReader<Result> = (
-  fileSystem: StorageEnvironment["fileSystem"],
-  file: string,
-  position: Parameters<typeof rawLocation>[2],
-) => Result;
 
 async function serve(port: NonNullable<typeof parentPort>): Promise<void> {
   const send = (message: WorkerMessage): void => {

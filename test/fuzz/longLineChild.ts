@@ -39,7 +39,7 @@ async function report(directory: string): Promise<LongLineReport> {
   while (!index.isVerified) await index.verifyNext(listener);
   const found = [];
   for (const id of ["long", "both", "good-3"]) found.push((await store.find(id))?.kind ?? null);
-  const { text } = rawRecord(nodeFileSystem, join(directory, "deferred-dead_tasks-0"), index.get("long")!);
+  const text = rawRecord(nodeFileSystem, join(directory, "deferred-dead_tasks-0"), index.get("long")!);
   const { tasks, damage } = await store.pending();
   const { removed } = await store.remove(["good-1"]);
   const left = await store.list();

@@ -372,7 +372,7 @@ describe("the storage worker and its client", function () {
     assert.deepEqual(await service.backtraces("no such store", ids), []);
   });
 
-  it("finds a record's raw line, corrupt lines before it counted", async () => {
+  it("finds the raw line of a record: the last one of its id", async () => {
     for (const [name, id] of [
       ["corrupt", "1767225642-1-2"],
       ["bad-payload", "1767225639-1-1"],
@@ -380,29 +380,20 @@ describe("the storage worker and its client", function () {
     ] as const) {
       const path = copyFixture(folders.make(), name);
       const { service, data } = await open(path);
-      const content = readFileSync(data);
-      const { lines } = referenceLines(content);
-      const index = lines.findLastIndex((line) => line.id === id);
-      const { bytes, offset } = lines[index]!;
-      const location = { file: data, fileBytes: content.length, lineNumber: index + 1, offset, length: bytes.length };
-      assert.deepEqual(await service.rawLocation("store", id), location);
-      assert.deepEqual(await service.rawRecord("store", id), {
-        ...location,
-        text: bytes.toString("latin1").slice(0, -1),
-      });
-      assert.equal(await service.rawLocation("store", "9-9-9"), null);
+      const { bytes } = referenceLines(readFileSync(data)).lines.findLast((line) => line.id === id)!;
+      assert.equal(await service.rawRecord("store", id), bytes.toString("latin1").slice(0, -1));
       assert.equal(await service.rawRecord("store", "9-9-9"), null);
     }
   });
 
   it("finds a raw line where it is now, not where it was", async () => {
     const path = copyFixture(folders.make(), "basic");
-    const { service, view } = await open(path);
+    const { service, view, data } = await open(path);
     await view.ready();
     const ids = [...view.tasks.keys()];
     await (await openStore(path)).remove([ids[0]!]);
-    const location = await service.rawLocation("store", ids[1]!);
-    assert.deepEqual([location?.lineNumber, location?.offset], [1, 0]);
+    const text = await service.rawRecord("store", ids[1]!);
+    assert.equal(text, referenceLines(readFileSync(data)).lines[0]!.bytes.toString("latin1").slice(0, -1));
   });
 
   it("keeps nothing for the nil backend, and makes no file", async () => {
@@ -418,7 +409,7 @@ describe("the storage worker and its client", function () {
     });
     assert.deepEqual(await service.delete("store", ["1-1-1"]), { deleted: [], missing: ["1-1-1"], failed: [] });
     assert.deepEqual(await service.detail("store", "1-1-1", reveal), { kind: "gone", id: "1-1-1" });
-    assert.equal(await service.rawLocation("store", "1-1-1"), null);
+    assert.equal(await service.rawRecord("store", "1-1-1"), null);
     await service.refresh("store");
     assert.ok(!existsSync(path));
   });
@@ -464,7 +455,7 @@ describe("the storage worker and its client", function () {
     await deferred.until(({ tasks }) => tasks.has("1-1-2"));
     assert.deepEqual(jobs.updates, []);
     await assert.rejects(service.retry("jobs", ["1-1-1"], null), { name: "ServiceError", message: /jobs is not open/ });
-    assert.equal(await service.rawLocation("jobs", "1-1-1"), null);
+    assert.equal(await service.rawRecord("jobs", "1-1-1"), null);
   });
 
   it("tells a store that cannot be read as failed, with the reason, and goes on when it can", async () => {
@@ -641,7 +632,7 @@ describe("the storage worker and its client", function () {
     const { service, view, data } = await open(path);
     await view.ready();
     renameSync(data, `${data}.moved`);
-    assert.equal(await service.rawLocation("store", "1767225637-4101-1"), null);
+    assert.equal(await service.rawRecord("store", "1767225637-4101-1"), null);
     await view.until(({ tasks }) => tasks.size === 0);
     assert.deepEqual(await service.retry("store", ["1767225637-4101-1"], null), {
       retried: [],
