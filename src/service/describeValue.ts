@@ -33,9 +33,9 @@ export function describe(place: Place, mask: Mask): Description {
 function previewOf(place: Place, mask: Mask): string {
   const options = { maxLength: previewLength, isMasked: mask.asOption };
   if (place.type !== "entry") return inspect(place, options);
-  const { key, value, holder } = place;
+  const [key, value] = place.entry;
   const isNamed = key.type === "string" || key.type === "symbol";
-  const isHidden = isNamed && mask.covers(textOf(key.bytes), holder);
+  const isHidden = isNamed && mask.covers(textOf(key.bytes), place.entry);
   const half = { ...options, maxLength: previewLength / 2 };
   return `${inspect(key, half)} => ${isHidden ? maskText : inspect(value, half)}`;
 }

@@ -22,9 +22,7 @@ import type { Mask } from "./masking";
 /** An entry of a hash whose key is something to be opened, too. */
 export interface HashEntry {
   readonly type: "entry";
-  readonly key: RubyValue;
-  readonly value: RubyValue;
-  readonly holder: object;
+  readonly entry: readonly [key: RubyValue, value: RubyValue];
 }
 
 /** What a line of the tree is about. */
@@ -61,8 +59,10 @@ export function partsOf(place: Place): Parts {
     case "boolean":
     case "symbol":
       return noParts;
-    case "entry":
-      return list([named("key", place.key), { ...named("value", place.value), ...nameOf(place.key, place.holder) }]);
+    case "entry": {
+      const { entry } = place;
+      return list([named("key", entry[0]), { ...named("value", entry[1]), ...nameOf(entry[0], entry) }]);
+    }
     case "array":
       return joined(elements(place.elements), variables(place.instanceVariables));
     case "hash":
@@ -141,7 +141,7 @@ function entryPart(entry: readonly [RubyValue, RubyValue], index: number): Part 
   if (isLongKey(key)) {
     return {
       ...unnamed,
-      place: { type: "entry", key, value, holder: entry },
+      place: { type: "entry", entry },
       label: () => `entry ${index}`,
       step,
     };

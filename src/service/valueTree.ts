@@ -1,4 +1,4 @@
-import { inspect } from "../marshal";
+import { inspect, type RubyHash, type RubyValue } from "../marshal";
 import type { TaskContext } from "../storage";
 import { describe, hiddenDescription } from "./describeValue";
 import { findValues } from "./findValues";
@@ -25,6 +25,16 @@ const fewParts = 5;
 const firstLines = 60;
 /** Pages that are made for one request. */
 const mostPages = 1_000;
+
+const emptyHash: RubyHash = {
+  type: "hash",
+  entries: [],
+  defaultValue: null,
+  comparesByIdentity: false,
+  instanceVariables: [],
+  extendedBy: [],
+  userClass: null,
+};
 
 /** A place that was found by its path. */
 interface Located {
@@ -76,8 +86,8 @@ export class ContextTree {
     if (located === null) return null;
     const { place, part } = located;
     if (part !== null && isHidden(part, this.#mask)) return maskText;
-    if (place.type !== "entry") return inspect(place, { maxLength: longestCopy, isMasked: this.#mask.asOption });
-    return `{${describe(place, this.#mask).preview}}`;
+    const value: RubyValue = place.type === "entry" ? { ...emptyHash, entries: [place.entry] } : place;
+    return inspect(value, { maxLength: longestCopy, isMasked: this.#mask.asOption });
   }
 
   content(path: ValuePath, from: number): ValueContent | null {

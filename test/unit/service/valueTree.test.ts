@@ -226,6 +226,8 @@ describe("a context's values as a tree", () => {
     assert.equal(tree.text("args.1.1"), "[FILTERED]");
     assert.equal(tree.text("kwargs.0.1"), null, "behind a masked name");
     assert.equal(tree.text("args.99"), null);
+    assert.equal(tree.text("args.4.1"), "{{password: [FILTERED]} => 2}");
+    assert.equal(tree.text("kwargs.2"), `{"password ${"k".repeat(200)}" => [FILTERED]}`);
   });
 
   it("knows a path from other text", () => {
