@@ -61,10 +61,12 @@ export class RawFiles implements CustomReadonlyEditorProvider<RawDocument>, Disp
       // An editor for a file that is not there would open all the same, and show nothing.
       await workspace.fs.stat(uri);
       if (target !== null) this.#wanted.set(uri.toString(), target);
-      await commands.executeCommand("vscode.openWith", uri, rawViewType);
+      // In the column where it is open already, if it is.
+      await commands.executeCommand("vscode.openWith", uri, rawViewType, this.#editorOf(uri)?.panel.viewColumn);
       // One that was open already is only brought to the front.
       this.#editorOf(uri)?.take(this.#takeWanted(uri));
     } catch (error) {
+      this.#wanted.delete(uri.toString());
       this.#services.reporter.failure(`open ${uri.fsPath}`, error);
     }
   }

@@ -92,6 +92,7 @@ export class RawPage {
   async go(line: number): Promise<void> {
     this.#lost = null;
     this.#lostId = null;
+    this.#lostTop = 0;
     const round = ++this.#round;
     const place = await this.#attempt(this.#requests.send("find", { by: "line", line }, filters[this.#filter]));
     if (place === null || round !== this.#round) return;
