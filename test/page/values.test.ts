@@ -39,6 +39,12 @@ describe("arguments and context as trees", () => {
     return workbench().webview.locator(`[id="value-${path}"]`);
   }
 
+  /** What a line says. */
+  async function line(path: string): Promise<string> {
+    const text = await item(path).locator(".value-line").innerText();
+    return text.replace(/\s+/g, " ");
+  }
+
   async function clipboardIs(text: string): Promise<void> {
     for (let tries = 0; tries < 50 && (await workbench().clipboard()) !== text; tries++) {
       await workbench().page.waitForTimeout(100);
@@ -53,13 +59,9 @@ describe("arguments and context as trees", () => {
   it("shows every type in Ruby's words, the first level and small values open", async () => {
     await show("types");
     assert.equal(await item("args").getAttribute("aria-expanded"), "true");
-    const spoken = await item("args.8").getAttribute("aria-label");
-    assert.equal(spoken, '[8] "caf\\xE9", String (ISO-8859-1)');
-    assert.equal(
-      await item("args.25").getAttribute("aria-label"),
-      "[25] 2026-01-17 15:33:30.469594818 UTC, Time, zone UTC",
-    );
-    assert.equal(await item("args.17.1").getAttribute("aria-label"), "currency :eur, Symbol");
+    assert.equal(await line("args.8"), '[8] "caf\\xE9" String (ISO-8859-1)');
+    assert.equal(await line("args.25"), "[25] 2026-01-17 15:33:30.469594818 UTC Time zone UTC");
+    assert.equal(await line("args.17.1"), "currency :eur Symbol");
     assert.equal(await item("args.17.1").getAttribute("aria-level"), "3");
     assert.equal(await item("args.17").getAttribute("aria-posinset"), "18");
     assert.equal(await item("args.17").getAttribute("aria-setsize"), "36");
@@ -135,7 +137,7 @@ describe("arguments and context as trees", () => {
     const pane = workbench().webview;
     const secrets = pane.locator("body").getByText(/s3cret-\d/);
     assert.equal(await secrets.count(), 0);
-    assert.equal(await item("kwargs.0").getAttribute("aria-label"), "credentials: hidden");
+    assert.equal(await line("kwargs.0"), "credentials: [FILTERED]");
     await workbench().parkMouse();
     await workbench().screenshot("values-secrets-hidden");
     await item("args.1.1").getByRole("button", { name: "Reveal password" }).click();

@@ -43,20 +43,23 @@ function fillValue(made: HTMLElement, row: Extract<Row, { kind: "value" }>, acti
   made.setAttribute("aria-posinset", String(row.position));
   if (isOpen !== null) made.setAttribute("aria-expanded", String(isOpen));
   const label = node.label === "" ? actions.rootLabel(node.path) : node.label;
-  made.setAttribute("aria-label", spoken(label, node));
   const isFound = actions.isFound(node.path);
   made.classList.toggle("found", isFound);
   const marked = (text: string): (Node | string)[] => (isFound ? markedText(text, actions.wanted) : visible(text));
-  made.append(
-    twistie(isOpen),
+  // What the line says is its name; its buttons have names of their own.
+  const line = element(
+    "span",
+    { class: "value-line", id: `line-${node.path}` },
     element("span", { class: node.label === "" ? "value-root" : "value-name" }, ...marked(label)),
+    " ",
     element("span", { class: `value-preview ${node.kind}`, title: node.preview }, ...marked(node.preview)),
   );
-  if (node.type !== "") made.append(element("span", { class: "value-type" }, ...marked(node.type)));
-  if (node.notes.length > 0) made.append(element("span", { class: "value-note" }, ...visible(node.notes.join(" · "))));
-  if (node.isCycle) made.append(element("span", { class: "value-note" }, "within itself"));
-  if (node.same !== null) made.append(sameButton(node.path, node.same, actions));
-  made.append(rowTools(label, node, actions));
+  made.setAttribute("aria-labelledby", line.id);
+  if (node.type !== "") line.append(" ", element("span", { class: "value-type" }, ...marked(node.type)));
+  const notes = [...node.notes, ...(node.isCycle ? ["within itself"] : [])].join(" · ");
+  if (notes !== "") line.append(" ", element("span", { class: "value-note" }, ...visible(notes)));
+  if (node.same !== null) line.append(" ", sameButton(node.path, node.same, actions));
+  made.append(twistie(isOpen), line, rowTools(label, node, actions));
 }
 
 function twistie(isOpen: boolean | null): HTMLElement {
@@ -64,13 +67,6 @@ function twistie(isOpen: boolean | null): HTMLElement {
   const made = icon(isOpen ? "chevron-down" : "chevron-right");
   made.classList.add("twistie");
   return made;
-}
-
-function spoken(label: string, { preview, type, notes, secret, same, isCycle }: ValueNode): string {
-  const text = secret === "hidden" ? "hidden" : preview;
-  const parts = [`${label} ${text}`, type, ...notes, same === null ? "" : `same object as ${same.text}`];
-  if (isCycle) parts.push("within itself");
-  return parts.filter((part) => part !== "").join(", ");
 }
 
 function sameButton(path: ValuePath, same: NonNullable<ValueNode["same"]>, actions: RowActions): HTMLButtonElement {
@@ -121,9 +117,8 @@ function rowTools(label: string, node: ValueNode, actions: RowActions): HTMLElem
 
 function fillContent(made: HTMLElement, { content }: Extract<Row, { kind: "content" }>): void {
   made.classList.add("value-content");
-  made.setAttribute("aria-label", content.kind === "bytes" ? "Bytes" : "Text");
   const { kind, text, end, size, more } = content;
-  made.append(element("pre", { class: kind }, ...(kind === "text" ? visible(text) : [text])));
+  made.append(element("pre", { class: kind, tabindex: "0" }, ...(kind === "text" ? visible(text) : [text])));
   if (!more && end >= size) return;
   const unit = kind === "bytes" ? "bytes" : "characters";
   const action =

@@ -111,7 +111,8 @@ export class ValueTree {
     if (event.ctrlKey || event.metaKey || event.altKey || event.shiftKey) return;
     const index = this.#rows.findIndex(({ id }) => id === this.#current);
     const row = this.#rows[index];
-    if (row === undefined) return;
+    // In a text the keys are for scrolling.
+    if (row === undefined || event.target instanceof HTMLPreElement) return;
     const isOnButton = event.target instanceof HTMLButtonElement;
     switch (event.key) {
       case "ArrowDown":
