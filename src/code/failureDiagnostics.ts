@@ -87,6 +87,10 @@ export class FailureDiagnostics implements CodeActionProvider, Disposable {
       registry.onDidChangeStores(update),
       workspace.onDidChangeWorkspaceFolders(lookAnew),
       workspace.onDidGrantWorkspaceTrust(lookAnew),
+      // With its text at hand, a line is marked without its indentation.
+      workspace.onDidOpenTextDocument(({ uri }) => {
+        if (this.#marks.has(uri.fsPath)) this.#updateSoon();
+      }),
       workspace.onDidChangeConfiguration((event) => {
         if (event.affectsConfiguration(`${Setting.section}.${Setting.diagnostics}`)) this.#updateSoon();
         if (event.affectsConfiguration(`${Setting.section}.${Setting.pathMappings}`)) lookAnew();

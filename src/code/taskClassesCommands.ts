@@ -100,7 +100,8 @@ async function showOneOf(
     const storeName = registry.stores.length > 1 ? ` · ${stored.store.name}` : "";
     return {
       ...stored,
-      label: errorLine(stored.task),
+      // Short enough to leave room for the time.
+      label: oneLine(errorLine(stored.task), 60),
       description: `${relativeTime(stored.task.failedAt, now)}${storeName}`,
     };
   });

@@ -1,46 +1,51 @@
 import type { TaskSummary } from "../service/protocol";
 
-/** The tasks of each class, kept as tasks come and go, so that nobody walks through a whole store for one class. */
+/** How many tasks of each class there are and which is the newest, kept as tasks come and go. */
 export class ClassTasks {
-  /** By class and id, the oldest first. */
-  readonly #classes = new Map<string, Map<string, TaskSummary>>();
-  /** The newest of a class, for those that were asked for. */
+  readonly #all: () => readonly TaskSummary[];
+  readonly #counts = new Map<string, number>();
+  /** Not there for a class whose newest was taken out and has not been asked for since. */
   readonly #newest = new Map<string, TaskSummary>();
+
+  /** `newestFirst`: all tasks of the store. */
+  constructor(newestFirst: () => readonly TaskSummary[]) {
+    this.#all = newestFirst;
+  }
 
   /** The names of all classes that have tasks. */
   names(): IterableIterator<string> {
-    return this.#classes.keys();
+    return this.#counts.keys();
   }
 
   count(name: string): number {
-    return this.#classes.get(name)?.size ?? 0;
+    return this.#counts.get(name) ?? 0;
   }
 
   newest(name: string): TaskSummary | undefined {
+    if (!this.#counts.has(name)) return undefined;
     let newest = this.#newest.get(name);
     if (newest === undefined) {
-      for (const task of this.#classes.get(name)?.values() ?? []) newest = task;
+      newest = this.#all().find(({ taskClass }) => taskClass === name);
       if (newest !== undefined) this.#newest.set(name, newest);
     }
     return newest;
   }
 
+  /** Walks through all tasks. */
   newestFirst(name: string): TaskSummary[] {
-    return [...(this.#classes.get(name)?.values() ?? [])].reverse();
+    return this.#all().filter(({ taskClass }) => taskClass === name);
   }
 
   /** As the newest of its class. One of the same id must have been taken out before. */
   add(task: TaskSummary): void {
-    const tasks = this.#classes.get(task.taskClass);
-    if (tasks === undefined) this.#classes.set(task.taskClass, new Map([[task.id, task]]));
-    else tasks.set(task.id, task);
+    this.#counts.set(task.taskClass, this.count(task.taskClass) + 1);
     this.#newest.set(task.taskClass, task);
   }
 
   remove(task: TaskSummary): void {
-    const tasks = this.#classes.get(task.taskClass);
-    if (tasks?.delete(task.id) !== true) return;
-    if (tasks.size === 0) this.#classes.delete(task.taskClass);
+    const left = this.count(task.taskClass) - 1;
+    if (left > 0) this.#counts.set(task.taskClass, left);
+    else this.#counts.delete(task.taskClass);
     if (this.#newest.get(task.taskClass)?.id === task.id) this.#newest.delete(task.taskClass);
   }
 }

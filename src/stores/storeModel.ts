@@ -22,8 +22,7 @@ export class StoreModel {
   #wasReady = false;
   /** In natural order, oldest first: a task that died again is taken out and put at the end. */
   readonly #tasks = new Map<string, TaskSummary>();
-  /** The same tasks by their class. */
-  readonly classes = new ClassTasks();
+  readonly classes = new ClassTasks(() => this.newestFirst());
   #newestFirst: readonly TaskSummary[] | null = null;
   /** What is known of the newest tasks before the store has been read to its end once. */
   #early: readonly TaskSummary[] = [];

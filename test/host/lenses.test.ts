@@ -91,9 +91,11 @@ describe("lenses on task classes", () => {
     const storage = copyFixture(folders.make(), "empty");
     const [store] = await openStores({ path: storage, name: "copied" });
     const { pane } = await deadTasks();
-    appendFileSync(dataFile(storage), taskLine(newTask("1767226000-1-1", { taskClass: "Mailer", failedAt: 1 })));
+    appendFileSync(dataFile(storage), taskLine(newTask("1767226000-1-1", { taskClass: "Product", failedAt: 1 })));
     const only = async (): Promise<CodeLens> => {
-      const [lens] = (await lenses("lib/mailer.rb")).filter(({ command }) => command?.command.startsWith("deadTasks."));
+      const [lens] = (await lenses("app/models/product.rb")).filter(({ command }) =>
+        command?.command.startsWith("deadTasks."),
+      );
       assert.ok(lens?.command);
       return lens;
     };
@@ -104,9 +106,9 @@ describe("lenses on task classes", () => {
     await commands.executeCommand(command!.command, ...(command!.arguments as unknown[]));
     assert.deepEqual(pane.state?.reference, { storeKey: store!.key, id: "1767226000-1-1" });
 
-    appendFileSync(dataFile(storage), taskLine(newTask("1767226000-1-2", { taskClass: "Mailer", failedAt: 99 })));
+    appendFileSync(dataFile(storage), taskLine(newTask("1767226000-1-2", { taskClass: "Product", failedAt: 99 })));
     await eventually(() => {
-      assert.equal(store!.classes.count("Mailer"), 2);
+      assert.equal(store!.classes.count("Product"), 2);
     });
     const original = window.showQuickPick;
     const offered: string[] = [];
@@ -120,7 +122,7 @@ describe("lenses on task classes", () => {
       Reflect.set(window, "showQuickPick", original);
     }
     assert.deepEqual(offered, [
-      "2 dead tasks of Mailer",
+      "2 dead tasks of Product",
       "RuntimeError: message of 1767226000-1-2",
       "RuntimeError: message of 1767226000-1-1",
     ]);
@@ -131,7 +133,7 @@ describe("lenses on task classes", () => {
       assert.equal(store!.taskCount, 0);
     });
     await commands.executeCommand(command!.command, ...(command!.arguments as unknown[]));
-    assert.equal(dialogs.only().text, "There is no dead task of Mailer any more.");
+    assert.equal(dialogs.only().text, "There is no dead task of Product any more.");
   });
 
   it("can be turned off", async () => {
