@@ -19,7 +19,7 @@ export class DeletionKeeper {
 
   readonly keep = (): ReturnType<UndoJournal["begin"]> => {
     const { directory, prefix } = this.#store.names;
-    const kept = this.#journal.begin({ title: this.#request.title, at: this.#now, directory, prefix });
+    const kept = this.#journal.begin({ title: this.#request.title, at: this.#now, directory, prefix, log: null });
     this.#name = kept.name;
     return kept;
   };

@@ -1,6 +1,7 @@
 import type { PendingTasks } from "./pendingTasks";
 import type { DeadTaskRecord, NewDeadTask } from "./record";
 import type { RecordFront } from "./recordReader";
+import type { Replayed } from "./takeBack";
 import type { KeptLines } from "./undoJournal";
 
 /** Where a record's line stands in the data file. */
@@ -92,6 +93,8 @@ export interface OperationOptions {
   readonly signal?: AbortSignal;
   /** Begins to keep what a removal takes out, anew for each attempt at it. What was kept is durable before it leaves the store. */
   readonly keep?: () => KeptLines;
+  /** The same for a replay, whose tasks are enqueued by then. */
+  readonly keepReplayed?: (replayed: Replayed) => KeptLines;
   /** Told what an earlier operation had left unfinished in this store and this one has finished before its own work. */
   readonly onFinished?: (finished: readonly FinishedReplay[]) => void;
 }

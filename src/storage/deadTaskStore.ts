@@ -19,7 +19,7 @@ import { deadTaskLine } from "./frames";
 import { emptyListing, listSnapshot, readTask } from "./listing";
 import type { Line } from "./lines";
 import { LongLock, type LongLockGuard } from "./longLock";
-import { isJournalName, isStagingName, storeNames, type StoreNames } from "./naming";
+import { isJournalName, isStagingName, isTakeBackName, storeNames, type StoreNames } from "./naming";
 import { readPendingTasks, type PendingTasks } from "./pendingTasks";
 import { OperationQueue } from "./queue";
 import { encodeRecord, type NewDeadTask } from "./record";
@@ -29,6 +29,7 @@ import { finishInterruptedReplays } from "./replayJournal";
 import { restoreLines, type RestoreResult } from "./restore";
 import { ShortLock } from "./shortLock";
 import { openSnapshot, visitLines, type Snapshot } from "./snapshot";
+import { settleTakeBacks, takeBackReplay, type Replayed } from "./takeBack";
 import { writeObstacle } from "./writeObstacle";
 
 /** Where a store is. `path` relative to the working directory; `prefix` as configured. */
@@ -131,7 +132,7 @@ export class DeadTaskStore implements DeadTaskBackend {
       // What was enqueued before an interruption must not be enqueued a second time.
       const already = [...requested].flatMap((id) => finished.get(id) ?? []);
       const wanted = new Set([...requested].filter((id) => !finished.has(id)));
-      const result = await this.#replay(wanted, publishAt, guard, options.signal);
+      const result = await this.#replay(wanted, publishAt, guard, options);
       const retried = [...already.map(({ id, newId }) => ({ id, newId })), ...result.retried];
       return { ...result, retried, log: result.log ?? already[0]?.log ?? null };
     });
@@ -142,17 +143,20 @@ export class DeadTaskStore implements DeadTaskBackend {
     ids: ReadonlySet<string>,
     publishAt: number | null,
     guard: LongLockGuard,
-    signal: AbortSignal | undefined,
+    { signal, keepReplayed }: OperationOptions,
   ): Promise<ReplayResult> {
     if (ids.size === 0) return { retried: [], missing: [], failed: [], log: null };
     const { names } = this;
     const lock = this.#lock;
-    const { result, journal } = await enqueueReplays(this.#environment, names, lock, ids, publishAt, guard, signal);
-    if (journal === null) return result;
+    const enqueued = await enqueueReplays(this.#environment, names, lock, ids, publishAt, guard, signal);
+    const { result, journal, tasks } = enqueued;
+    const { log } = result;
+    if (journal === null || log === null) return result;
     const replayed = new Set(result.retried.map(({ id }) => id));
+    const keep = keepReplayed === undefined ? {} : { keep: () => keepReplayed({ log, tasks }) };
     try {
       // Past the point of no return: what was enqueued is removed, cancelled or not.
-      await removeFromDataFile(this.#environment, names, lock, replayed, guard);
+      await removeFromDataFile(this.#environment, names, lock, replayed, guard, keep);
     } catch (error) {
       return leftBehind(result, error);
     }
@@ -167,10 +171,19 @@ export class DeadTaskStore implements DeadTaskBackend {
     );
   }
 
+  /** Takes a replay back while no worker has claimed its log; `read` gives the removed lines, twice. See `takeBackReplay`. */
+  async takeBack(replayed: Replayed, read: () => Iterable<Line>): Promise<RestoreResult> {
+    return await this.#changeUnderLongLock(`take back what was retried from ${this.names.dataFile}`, (guard) =>
+      takeBackReplay(this.#environment, this.names, this.#lock, guard, replayed, read),
+    );
+  }
+
   async finishInterrupted(): Promise<readonly FinishedReplay[]> {
     const { directory, prefix } = this.names;
     const isThere = (): boolean =>
-      namesIn(this.#environment.fileSystem, directory).some((name) => isJournalName(prefix, name));
+      namesIn(this.#environment.fileSystem, directory).some(
+        (name) => isJournalName(prefix, name) || isTakeBackName(prefix, name),
+      );
     const found = await this.#read(() => Promise.resolve(isThere()), directory);
     if (!found) return [];
     return await this.#changeUnderLongLock(`finish what was interrupted in ${directory}`, (_, finished) =>
@@ -225,6 +238,7 @@ export class DeadTaskStore implements DeadTaskBackend {
   async #changeUnderLongLock<Result>(doing: string, operation: ChangeUnderLongLock<Result>): Promise<Result> {
     return await this.#change(doing, () =>
       this.#longLock.run(async (guard) => {
+        await settleTakeBacks(this.#environment, this.names, this.#lock, guard);
         const finished = await finishInterruptedReplays(this.#environment, this.names, this.#lock, guard);
         this.#removeOrphans(guard);
         return await operation(guard, finished);

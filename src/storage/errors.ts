@@ -9,6 +9,7 @@
  * - `left-behind`: replayed, but the removal failed, so the task stands in both places.
  * - `io`: the operating system refused; the message names the file and the reason.
  * - `invalid`: the caller asked for what the format cannot hold; nothing was changed.
+ * - `claimed`: a worker has taken what was to be taken back; nothing was changed.
  * - `cancelled`: the caller asked to stop; nothing had been changed.
  */
 export type StorageErrorCode =
@@ -20,6 +21,7 @@ export type StorageErrorCode =
   | "left-behind"
   | "io"
   | "invalid"
+  | "claimed"
   | "cancelled";
 
 /** A failure of the storage. `message` is fit for a user: what happened, to which file or task, and what to do. */

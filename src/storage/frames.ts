@@ -93,3 +93,7 @@ export function parseLogLine(line: Buffer, payloadChecksum?: number): LogFrame |
 export function logAddLine(id: string, publishAt: number | null, dumped: Uint8Array): Buffer {
   return frameLine(Buffer.concat([Buffer.from(`add:${id}:${publishAt ?? 0}:`, "utf8"), dumped]));
 }
+
+export function logRemoveLine(id: string): Buffer {
+  return frameLine(Buffer.from(`rem:${id}`, "utf8"));
+}

@@ -73,6 +73,17 @@ export function isJournalName(prefix: string, name: string): boolean {
   return name.startsWith(start) && /^\d+-[0-9a-z]+$/.test(name.slice(start.length));
 }
 
+/** A name for the journal of a take-back. */
+export function takeBackName(prefix: string, processId: number, random: number): string {
+  return `.${prefix}dead_tasks.takeback-${processId}-${Math.floor(random * 0x100000000).toString(36)}`;
+}
+
+/** Whether a bare name is one of `takeBackName`'s. */
+export function isTakeBackName(prefix: string, name: string): boolean {
+  const start = `.${prefix}dead_tasks.takeback-`;
+  return name.startsWith(start) && /^\d+-[0-9a-z]+$/.test(name.slice(start.length));
+}
+
 /** Task ids are bytes in the file and strings everywhere else; a byte that is not UTF-8 becomes a lone surrogate. */
 export function idFromBytes(line: Buffer, start = 0, end = line.length): string {
   const text = line.toString("utf8", start, end);

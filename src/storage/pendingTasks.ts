@@ -7,7 +7,7 @@ import type { StorageEnvironment } from "./environment";
 import { StorageError, asStorageError } from "./errors";
 import { hasCode, namesIn, statIfPresent, type FileStat, type FileSystem } from "./fileSystem";
 import { logAddLine, parseLogLine } from "./frames";
-import { endOfLastLine, readLines } from "./lines";
+import { endOfLastLine, readLines, type Line } from "./lines";
 import { isLogName, newLogName, stagingName, type StoreNames } from "./naming";
 import { StagingFile } from "./stagingFile";
 
@@ -36,7 +36,8 @@ export function readPendingTasks(fileSystem: FileSystem, names: StoreNames): Pen
   let tornTailBytes = 0;
   for (const name of namesIn(fileSystem, names.directory)) {
     if (!isLogName(names.prefix, name)) continue;
-    const log = readLog(fileSystem, join(names.directory, name), name);
+    const path = join(names.directory, name);
+    const log = readLog(fileSystem, path, (lines, tornTail) => collect(lines, name, tornTail));
     if (log === null) continue;
     tasks.push(...log.tasks);
     lines += log.damage.lines;
@@ -46,8 +47,22 @@ export function readPendingTasks(fileSystem: FileSystem, names: StoreNames): Pen
   return { tasks, damage: { lines, bytes, tornTailBytes } };
 }
 
+/** Ids of the tasks that wait in any log, whatever their contexts hold. */
+export function pendingIds(fileSystem: FileSystem, names: StoreNames): Set<string> {
+  const ids = new Set<string>();
+  for (const name of namesIn(fileSystem, names.directory)) {
+    if (!isLogName(names.prefix, name)) continue;
+    for (const id of readLog(fileSystem, join(names.directory, name), idsAdded) ?? []) ids.add(id);
+  }
+  return ids;
+}
+
 /** Null where a starting worker merged the log into its own and removed it between our listing and opening. */
-function readLog(fileSystem: FileSystem, path: string, name: string): PendingTasks | null {
+function readLog<Result>(
+  fileSystem: FileSystem,
+  path: string,
+  read: (lines: Iterable<Line>, tornTailBytes: number) => Result,
+): Result | null {
   let descriptor: number;
   try {
     descriptor = fileSystem.open(path, constants.O_RDONLY);
@@ -59,7 +74,7 @@ function readLog(fileSystem: FileSystem, path: string, name: string): PendingTas
     const { size, isDirectory } = fileSystem.fstat(descriptor);
     if (isDirectory) return null;
     const end = endOfLastLine(fileSystem, descriptor, size);
-    return collect(readLines(fileSystem, descriptor, 0, end), name, size - end);
+    return read(readLines(fileSystem, descriptor, 0, end), size - end);
   } catch (error) {
     throw asStorageError(error, `read ${path}`);
   } finally {
@@ -67,7 +82,17 @@ function readLog(fileSystem: FileSystem, path: string, name: string): PendingTas
   }
 }
 
-function collect(logLines: ReturnType<typeof readLines>, log: string, tornTailBytes: number): PendingTasks {
+function idsAdded(lines: Iterable<Line>): Set<string> {
+  const ids = new Set<string>();
+  for (const line of lines) {
+    const frame = parseLogLine(line.bytes, line.rest?.payloadChecksum);
+    if (frame?.operation === "add") ids.add(frame.id);
+    else if (frame !== null) ids.delete(frame.id);
+  }
+  return ids;
+}
+
+function collect(logLines: Iterable<Line>, log: string, tornTailBytes: number): PendingTasks {
   // As Rage's own Hash: a second `add` keeps the first one's place, a `rem` gives it up.
   const added = new Map<string, { publishAt: number | null; dumped: Buffer; lineBytes: number }>();
   let lines = 0;

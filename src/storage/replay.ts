@@ -17,6 +17,8 @@ export interface Enqueued {
   readonly result: ReplayResult;
   /** The journal of tasks that are enqueued and now to be removed; null where there are none. */
   readonly journal: ReplayJournal | null;
+  /** Those tasks. */
+  readonly tasks: readonly ReplayedTask[];
 }
 
 /**
@@ -62,8 +64,8 @@ export async function enqueueReplays(
       const failure = log.publish(name);
       const retried = tasks.map(({ id, newId }) => ({ id, newId }));
       const result = { retried, missing, failed, log: name };
-      if (failure !== null) return { result: leftBehind(result, failure.problem), journal: null };
-      return { result, journal };
+      if (failure !== null) return { result: leftBehind(result, failure.problem), journal: null, tasks };
+      return { result, journal, tasks };
     } finally {
       log.close();
       journal?.discard();
@@ -111,7 +113,7 @@ async function addReplays(
 }
 
 function nothing({ missing, failed = [] }: Pick<ReplayResult, "missing"> & Partial<ReplayResult>): Enqueued {
-  return { result: { retried: [], missing, failed, log: null }, journal: null };
+  return { result: { retried: [], missing, failed, log: null }, journal: null, tasks: [] };
 }
 
 /**

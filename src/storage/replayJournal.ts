@@ -74,8 +74,7 @@ export class ReplayJournal {
 
   /** Durable when it returns, and so are all staging names in the directory: the log's, too. */
   write(replay: Replay): void {
-    this.#staging.append(frameLine(Buffer.from(JSON.stringify(replay), "utf8")));
-    this.#staging.sync();
+    writeJournal(this.#staging, replay);
     fsyncDirectory(this.#fileSystem, this.#directory);
   }
 
@@ -127,7 +126,8 @@ export async function finishInterruptedReplays(
   const finished = new Map<string, FinishedReplay>();
   for (const name of namesIn(fileSystem, directory).filter((name) => isJournalName(prefix, name))) {
     const path = join(directory, name);
-    const replay = parseJournal(fileSystem.readFile(path), prefix);
+    const content = readJournal(fileSystem.readFile(path));
+    const replay = isReplay(content, prefix) ? content : null;
     guard.check();
     if (replay === null || isThere(fileSystem, directory, replay.staging)) {
       unlinkIfPresent(fileSystem, path);
@@ -149,8 +149,8 @@ function isThere(fileSystem: FileSystem, directory: string, name: string): boole
   return statIfPresent(fileSystem, join(directory, name)) !== null;
 }
 
-/** Returns the tasks without those that died anew. */
-async function removeReplayed(
+/** Removes the lines that were replayed, where they are still there. Returns the tasks without those that died anew. */
+export async function removeReplayed(
   environment: StorageEnvironment,
   names: StoreNames,
   lock: ShortLock,
@@ -174,13 +174,18 @@ async function removeReplayed(
   return tasks.filter((task) => stillReplayed.has(task) || !index.records.has(task.id));
 }
 
+/** Synced when it returns. */
+export function writeJournal(staging: StagingFile, content: unknown): void {
+  staging.append(frameLine(Buffer.from(JSON.stringify(content), "utf8")));
+  staging.sync();
+}
+
 /** Null for a journal that was not completed, or that is none of ours. */
-function parseJournal(bytes: Buffer, prefix: string): Replay | null {
+export function readJournal(bytes: Buffer): unknown {
   const line = bytes.subarray(0, -1);
   if (bytes.at(-1) !== 0x0a || checksumOf(line) === null) return null;
   try {
-    const content: unknown = JSON.parse(line.subarray(line.indexOf(":") + 1).toString("utf8"));
-    return isReplay(content, prefix) ? content : null;
+    return JSON.parse(line.subarray(line.indexOf(":") + 1).toString("utf8"));
   } catch (error) {
     if (error instanceof SyntaxError) return null;
     throw error;
@@ -195,8 +200,14 @@ function isReplay(content: unknown, prefix: string): content is Replay {
     isStagingName(prefix, staging) &&
     typeof log === "string" &&
     isLogName(prefix, log) &&
-    Array.isArray(tasks) &&
-    tasks.every(
+    areReplayedTasks(tasks)
+  );
+}
+
+export function areReplayedTasks(value: unknown): value is readonly ReplayedTask[] {
+  return (
+    Array.isArray(value) &&
+    value.every(
       (task: unknown) =>
         isObject(task) &&
         typeof task["id"] === "string" &&

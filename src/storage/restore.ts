@@ -102,7 +102,8 @@ async function firstToRestore(
   );
 }
 
-function* framesOf(
+/** The valid frames among kept lines. */
+export function* framesOf(
   lines: Iterable<Line>,
 ): Generator<{ readonly id: string; readonly checksum: number; readonly line: Line }> {
   for (const line of lines) {

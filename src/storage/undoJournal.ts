@@ -13,11 +13,13 @@ import {
 } from "./fileSystem";
 import { checksumOf, frameLine } from "./frames";
 import { endOfLastLine, readLines, type Line } from "./lines";
+import { areReplayedTasks, type ReplayedTask } from "./replayJournal";
 import { StagingFile } from "./stagingFile";
 
 /*
- * What was deleted, for as long as it can be undone: one file for each deletion, in a directory of ours outside the store. The
- * first line, a frame of JSON, says what was deleted where; then follow the deleted lines byte for byte, in the file's order.
+ * What was deleted or retried, for as long as it can be undone: one file for each operation, in a directory of ours outside the
+ * store. The first line, a frame of JSON, says what was done where; of a retry more such lines follow, with the tasks and their
+ * new ids; then come the removed lines byte for byte, in the file's order.
  *
  * An entry is durable before what it keeps leaves the store. Where a process dies between the two, entry and tasks are both
  * there, and restoring it adds nothing.
@@ -32,6 +34,8 @@ export interface UndoHeader {
   /** The store: its directory, and the prefix with its dash. */
   readonly directory: string;
   readonly prefix: string;
+  /** Of a retry the log's bare name; null for a deletion. */
+  readonly log: string | null;
 }
 
 export interface UndoEntry extends UndoHeader {
@@ -63,6 +67,10 @@ export interface KeptLines {
 const suffix = ".undo";
 const stagingSuffix = ".part";
 const largestHeader = 1 << 20;
+const tasksInLine = 1_000;
+// What stands before the payload of a frame: eight digits and a colon.
+const firstOfJson = 9;
+const openBracket = 0x5b;
 
 export class UndoJournal {
   readonly #environment: StorageEnvironment;
@@ -74,15 +82,18 @@ export class UndoJournal {
     this.#directory = directory;
   }
 
-  /** Begins an entry. Its methods throw StorageErrors that name the journal. */
-  begin(header: UndoHeader): KeptLines {
+  /** Begins an entry; `tasks` are those of a retry. Its methods throw StorageErrors that name the journal. */
+  begin(header: UndoHeader, tasks: readonly ReplayedTask[] = []): KeptLines {
     return this.#doing("write", () => {
       const { fileSystem, processId, random, clock } = this.#environment;
       makeDirectory(fileSystem, this.#directory);
       const name = `${clock.now()}-${processId}-${Math.floor(random() * 0x100000000).toString(36)}${suffix}`;
       const entry = new EntryInTheMaking(fileSystem, this.#directory, name);
       try {
-        entry.append(frameLine(Buffer.from(JSON.stringify({ version: 1, ...header }), "utf8")));
+        entry.append(jsonLine({ version: 1, ...header }));
+        for (let start = 0; start < tasks.length; start += tasksInLine) {
+          entry.append(jsonLine(tasks.slice(start, start + tasksInLine)));
+        }
       } catch (error) {
         entry.discard();
         throw error;
@@ -121,7 +132,20 @@ export class UndoJournal {
     );
   }
 
-  /** The kept lines of an entry, each valid until the next one is asked for. Throws a StorageError where it is gone. */
+  /** The tasks of a retry, as they were enqueued. Throws a StorageError where the entry is gone. */
+  replayedTasks(name: string): ReplayedTask[] {
+    return this.#doing("read", () => {
+      const tasks: ReplayedTask[] = [];
+      for (const line of this.lines(name)) {
+        const content = line.rest === null && line.bytes[firstOfJson] === openBracket ? parseJson(line.bytes) : null;
+        if (!areReplayedTasks(content)) break;
+        tasks.push(...content);
+      }
+      return tasks;
+    });
+  }
+
+  /** All lines of an entry but the first, each valid until the next one is asked for. Throws a StorageError where it is gone. */
   *lines(name: string): Generator<Line> {
     const { fileSystem } = this.#environment;
     const descriptor = this.#doing("read", () => this.#open(name));
@@ -186,8 +210,8 @@ export class UndoJournal {
     try {
       const { size } = fileSystem.fstat(descriptor);
       const [line] = readLines(fileSystem, descriptor, 0, Math.min(size, largestHeader));
-      const header = line === undefined ? null : parseHeader(line.bytes);
-      return header === null ? null : { ...header, name, bytes: size };
+      const header = line === undefined ? null : parseJson(line.bytes);
+      return isHeader(header) ? { ...header, name, bytes: size } : null;
     } finally {
       fileSystem.close(descriptor);
     }
@@ -268,11 +292,15 @@ function byTime(left: string, right: string): number {
   return timeOf(left) - timeOf(right);
 }
 
-function parseHeader(line: Buffer): UndoHeader | null {
+function jsonLine(content: unknown): Buffer {
+  return frameLine(Buffer.from(JSON.stringify(content), "utf8"));
+}
+
+/** Null for a line that is no frame of JSON. */
+function parseJson(line: Buffer): unknown {
   if (checksumOf(line) === null) return null;
   try {
-    const header: unknown = JSON.parse(line.subarray(line.indexOf(":") + 1).toString("utf8"));
-    return isHeader(header) ? header : null;
+    return JSON.parse(line.subarray(firstOfJson).toString("utf8"));
   } catch (error) {
     if (error instanceof SyntaxError) return null;
     throw error;
@@ -281,12 +309,13 @@ function parseHeader(line: Buffer): UndoHeader | null {
 
 function isHeader(value: unknown): value is UndoHeader {
   if (typeof value !== "object" || value === null) return false;
-  const { version, title, at, directory, prefix } = value as Readonly<Record<string, unknown>>;
+  const { version, title, at, directory, prefix, log } = value as Readonly<Record<string, unknown>>;
   return (
     version === 1 &&
     typeof title === "string" &&
     typeof at === "number" &&
     typeof directory === "string" &&
-    typeof prefix === "string"
+    typeof prefix === "string" &&
+    (log === null || typeof log === "string")
   );
 }

@@ -135,15 +135,16 @@ describe("a store, when any one call of an operation goes wrong", function () {
     inspection: Inspection,
     fault: Fault | null = null,
   ): Promise<void> {
-    const { before, asked, earlier = noDeeds, ran = [], keeps = false } = scenario;
+    const { before, asked, earlier = noDeeds, ran = [], keeps = false, mayRunTwice = false } = scenario;
     if (fault === null || fault.kind === "short") assert.equal(error, null, "nothing has gone wrong");
     if (error !== null) assert.ok(error instanceof (fault?.kind === "crash" ? ProcessEnded : StorageError));
     const expected = {
-      original: before.get(`storage/${dataName}`) ?? Buffer.alloc(0),
+      original: scenario.original ?? before.get(`storage/${dataName}`) ?? Buffer.alloc(0),
       asked: bothDeeds(bothDeeds(earlier, asked), others ?? noDeeds),
       acknowledged: bothDeeds(outcome ?? noDeeds, others ?? noDeeds),
       ran,
       keeps,
+      mayRunTwice,
       settled: false,
     };
     assert.equal(process.open, 0);

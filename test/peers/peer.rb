@@ -181,12 +181,19 @@ class Peer
     when "pending" then @store.pending.map { |task| described_pending(task) }
     when "hold" then hold(request.fetch("seconds"))
     when "crowd" then crowd(request)
+    when "claim" then claim(request.fetch("log"))
     when "ping" then "pong"
     else raise ArgumentError, "unknown request #{request['do']}"
     end
   end
 
   private
+
+  # As a starting worker claims a log: the lock is held until this process ends. Whether it could be had.
+  def claim(log)
+    @claimed = File.open(log, "r+b")
+    @claimed.flock(File::LOCK_EX | File::LOCK_NB) == 0
+  end
 
   # With the encodings that Rage's own values have: names of classes in US-ASCII, the rest in UTF-8, the context binary.
   def record(task)

@@ -1,6 +1,7 @@
 import { nodeFileSystem, type DeadTaskStore, type NewDeadTask, type UndoJournal } from "../../src/storage";
-import { writeMarshal } from "../../src/marshal";
-import { deadTaskLine, frameLine } from "../../src/storage/frames";
+import { dumpString, writeMarshal } from "../../src/marshal";
+import { contextForReplay } from "../../src/storage/context";
+import { deadTaskLine, frameLine, logAddLine } from "../../src/storage/frames";
 import { array, classNamed, int, nil, str } from "./ruby";
 import type { DiskImage, FaultyDisk } from "./faultyDisk";
 import type { FaultyFileSystem } from "./faultyFileSystem";
@@ -15,15 +16,18 @@ export interface Deeds {
   readonly added: readonly NewDeadTask[];
   readonly removed: readonly string[];
   readonly retried: readonly string[];
+  /** Tasks that had been retried and are dead again. */
+  readonly takenBack: readonly string[];
 }
 
-export const noDeeds: Deeds = { added: [], removed: [], retried: [] };
+export const noDeeds: Deeds = { added: [], removed: [], retried: [], takenBack: [] };
 
 export function bothDeeds(left: Deeds, right: Deeds): Deeds {
   return {
     added: [...left.added, ...right.added],
     removed: [...left.removed, ...right.removed],
     retried: [...left.retried, ...right.retried],
+    takenBack: [...left.takenBack, ...right.takenBack],
   };
 }
 
@@ -50,6 +54,10 @@ export interface Scenario {
   readonly ran?: readonly string[];
   /** Whether what is removed must be found in the journal. */
   readonly keeps?: boolean;
+  /** The data file before the first operation, where that is not `before`'s. */
+  readonly original?: Buffer;
+  /** Whether a worker that takes the logs right after a crash may run what is dead, too. */
+  readonly mayRunTwice?: boolean;
 }
 
 /** A task whose context carries its id, so that it is known wherever it stands. */
@@ -113,14 +121,14 @@ function removing(...removed: readonly string[]): Pick<Scenario, "asked" | "oper
 /** Where what is removed is kept, below the scenario's folder, and the name of an entry that is there. */
 export const undoFolder = "undo";
 const entryName = "1767225637000-1-a.undo";
-const header = { version: 1, title: "Deleted", at: 1767225637, directory: "storage", prefix: "deferred-" };
+const header = { version: 1, title: "Deleted", at: 1767225637, directory: "storage", prefix: "deferred-", log: null };
 
 function removingAndKeeping(...removed: readonly string[]): Pick<Scenario, "asked" | "operation" | "keeps"> {
   return {
     asked: { ...noDeeds, removed },
     operation: async (store, journal) => {
-      const { title, at, directory, prefix } = header;
-      const keep = (): ReturnType<UndoJournal["begin"]> => journal.begin({ title, at, directory, prefix });
+      const { title, at, directory, prefix, log } = header;
+      const keep = (): ReturnType<UndoJournal["begin"]> => journal.begin({ title, at, directory, prefix, log });
       return { ...noDeeds, removed: (await store.remove(removed, { keep })).removed };
     },
     keeps: true,
@@ -142,6 +150,46 @@ function restoring(...restored: readonly NewDeadTask[]): Pick<Scenario, "asked" 
       journal.remove(entryName);
       return asked;
     },
+  };
+}
+
+/** A store of which these were retried, with the log that no worker has claimed yet and what is kept of them. */
+function takingBack(...ids: readonly string[]): Scenario {
+  const tasks = ids.map((id, number) => {
+    const line = taskLine(knownTask(id));
+    return { id, checksum: Number.parseInt(line.toString("latin1", 0, 8), 16), newId: `1767226000-1-${number}` };
+  });
+  const log = "deferred-0-20260101-1-a";
+  const pending = tasks.map(({ id, newId }) =>
+    logAddLine(newId, null, dumpString(contextForReplay(knownTask(id).context))),
+  );
+  const replayed = Buffer.from(JSON.stringify({ ...header, log }));
+  const entry = [
+    frameLine(replayed),
+    frameLine(Buffer.from(JSON.stringify(tasks))),
+    ...ids.map((id) => taskLine(knownTask(id))),
+  ];
+  const data = Buffer.concat(plainLines);
+  const before = new Map([
+    ...plain,
+    [`storage/${dataName}`, referenceSurvivors(data, ids)],
+    [`storage/${log}`, Buffer.concat(pending)],
+    [undoFolder, null],
+    [`${undoFolder}/${entryName}`, Buffer.concat(entry)],
+  ]);
+  return {
+    name: `take back ${ids.length}`,
+    before,
+    original: data,
+    earlier: { ...noDeeds, retried: ids },
+    asked: { ...noDeeds, takenBack: ids },
+    operation: async (store, journal) => {
+      const { restored } = await store.takeBack({ log, tasks: journal.replayedTasks(entryName) }, () =>
+        journal.lines(entryName),
+      );
+      return { ...noDeeds, takenBack: restored };
+    },
+    mayRunTwice: true,
   };
 }
 
@@ -220,6 +268,8 @@ export const scenarios: readonly Scenario[] = [
     before: withKept(messy, knownTask("2-1-1"), knownTask("2-1-2")),
     ...restoring(knownTask("2-1-1"), knownTask("2-1-2")),
   },
+  takingBack("1-1-2"),
+  takingBack("1-1-1", "1-1-3", "1-1-4"),
   { name: "replay one", before: plain, ...replaying(["1-1-2"]) },
   { name: "replay many among damage", before: messy, ...replaying(["1-1-1", "1-1-2", "1-1-3"], null) },
   { name: "replay scheduled", before: plain, ...replaying(["1-1-1", "1-1-3"], 4_102_444_800) },

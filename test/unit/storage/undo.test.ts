@@ -26,7 +26,7 @@ describe("undoing a deletion", () => {
     const data = join(path, dataName);
     writeFileSync(data, content);
     const journal = new UndoJournal(await storageEnvironment(replaced), directory);
-    const header: UndoHeader = { title: "Deleted", at: Math.floor(now / 1000), directory: path, prefix: "deferred-" };
+    const header: UndoHeader = { title: "Deleted", at: Math.floor(now / 1000), directory: path, prefix: "deferred-", log: null };
     const remove = async (...removed: readonly string[]): Promise<string> => {
       let name = "";
       await store.remove(removed, {
@@ -250,7 +250,7 @@ describe("undoing a deletion", () => {
     journal.clear();
     const keep = (title: string, days: number, bytes: number): string => {
       at = now - days * day * 1000;
-      const kept = journal.begin({ title, at: at / 1000, directory: folder, prefix: "deferred-" });
+      const kept = journal.begin({ title, at: at / 1000, directory: folder, prefix: "deferred-", log: null });
       kept.append(Buffer.alloc(bytes, "x"));
       kept.keep();
       at = now;
@@ -262,7 +262,7 @@ describe("undoing a deletion", () => {
     keep("small", 2, 1_000);
     keep("new", 0, 1_000);
     at = now - 2 * day * 1000;
-    journal.begin({ title: "killed", at: 0, directory: folder, prefix: "deferred-" });
+    journal.begin({ title: "killed", at: 0, directory: folder, prefix: "deferred-", log: null });
     at = now;
     assert.equal(readdirSync(directory).length, 5);
     journal.prune({ bytes: 1_000_000, age: 7 * day });
