@@ -41,7 +41,7 @@ describe("what the pane knows beside the record", () => {
       writeFileSync(file(), before);
     });
 
-    /** The excerpt of the demo's newest task, once it is as `check` wants it. */
+    /** What the pane shows of the file, once it is as `check` wants it. */
     async function excerpt(check: (view: ExcerptView) => boolean): Promise<ExcerptView> {
       const { pane } = await deadTasks();
       await eventually(() => {
@@ -84,15 +84,23 @@ describe("what the pane knows beside the record", () => {
     });
 
     it("says what is wrong with a file that is too short, too large or gone", async () => {
+      // One that no editor has opened: of an open file the editor's text counts, whatever its size.
+      const gateway = join(folder(), "lib", "payment_gateway.rb");
+      const whole = readFileSync(gateway, "utf8");
       const store = await bookshop();
-      await show(store, store.newestFirst()[0]!.id);
+      const declined = store.newestFirst().find((task) => task.exceptionClass === "PaymentGateway::CardDeclined")!;
+      await show(store, declined.id);
       await excerpt(({ lines }) => lines.length > 0);
-      writeFileSync(file(), "# short\n");
-      await excerpt(({ notice }) => /^Line \d+ is not there: the file has 1 line now\.$/.test(notice ?? ""));
-      writeFileSync(file(), "#".repeat(4_000_001));
-      await excerpt(({ notice }) => notice === "The file is larger than 4.0 MB.");
-      rmSync(file());
-      await excerpt(({ notice }) => notice?.startsWith("The file could not be read: ") === true);
+      try {
+        writeFileSync(gateway, "# short\n");
+        await excerpt(({ notice }) => /^Line \d+ is not there: the file has 1 line now\.$/.test(notice ?? ""));
+        writeFileSync(gateway, "#".repeat(4_000_001));
+        await excerpt(({ notice }) => notice === "The file is larger than 4.0 MB.");
+        rmSync(gateway);
+        await excerpt(({ notice }) => notice?.startsWith("The file could not be read: ") === true);
+      } finally {
+        writeFileSync(gateway, whole);
+      }
     });
 
     it("is none where no frame has a file here", async () => {
