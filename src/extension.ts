@@ -1,6 +1,6 @@
 import { Uri, type ExtensionContext } from "vscode";
 import { registerCommands } from "./actions/commands";
-import { Deletions } from "./actions/deletions";
+import { UndoList } from "./actions/undoList";
 import { TaskActions } from "./actions/taskActions";
 import { ChangesSinceFailure } from "./code/changes";
 import { CodeFiles } from "./code/codeFiles";
@@ -48,8 +48,8 @@ export function activate(context: ExtensionContext): Testing {
   const code = new CodeFiles(reporter);
   const changes = new ChangesSinceFailure(service, code, reporter);
   const view = new TaskView(registry, stores, changes);
-  const deletions = new Deletions(service, reporter, context);
-  const actions = new TaskActions(service, reporter, context.globalState, changes, deletions);
+  const undoList = new UndoList(service, reporter, context);
+  const actions = new TaskActions(service, reporter, context.globalState, changes, undoList);
   const rawFiles: RawFiles = new RawFiles({
     context,
     service,
@@ -96,7 +96,7 @@ export function activate(context: ExtensionContext): Testing {
       view,
       pane,
       actions,
-      deletions,
+      undoList,
       comparison,
       rawFiles,
       code,
@@ -107,7 +107,7 @@ export function activate(context: ExtensionContext): Testing {
   // Afterwards and not awaited: activation must wait neither for the disk nor for the worker's start.
   const firstLook = setImmediate(() => {
     void stores.look().then(async () => {
-      if (registry.stores.length > 0) await deletions.prune();
+      if (registry.stores.length > 0) await undoList.prune();
     });
   });
   context.subscriptions.push({

@@ -2,6 +2,12 @@ import { window, type Disposable, type LogOutputChannel } from "vscode";
 import { ServiceError } from "./service/storeService";
 import { withoutLinks } from "./text/labels";
 
+/** A button of a notification. */
+export interface NotificationAction {
+  readonly title: string;
+  readonly run: () => void | Promise<void>;
+}
+
 /** The log, and the one way in which a failure reaches the user. Nothing of a task's arguments may ever be passed here. */
 export class Reporter implements Disposable {
   readonly #channel: LogOutputChannel = window.createOutputChannel("Dead Tasks", { log: true });
@@ -31,12 +37,18 @@ export class Reporter implements Disposable {
   }
 
   /** Does not wait for the answer: a notification may stay for hours, and work must not stand still behind it. */
-  notify(severity: "error" | "warning", text: string): void {
-    const showLog = "Show Log";
+  notify(severity: "error" | "warning", text: string, actions: readonly NotificationAction[] = []): void {
+    const showLog: NotificationAction = {
+      title: "Show Log",
+      run: () => {
+        this.showLog();
+      },
+    };
+    const all = [...actions, showLog];
     const show = severity === "error" ? window.showErrorMessage : window.showWarningMessage;
-    void show(withoutLinks(text), showLog).then((choice) => {
-      if (choice === showLog) this.showLog();
-    });
+    void show(withoutLinks(text), ...all.map(({ title }) => title)).then((choice) =>
+      all.find(({ title }) => title === choice)?.run(),
+    );
   }
 
   #logFailure(doing: string, error: unknown): void {

@@ -16,7 +16,7 @@ import type { WorkspaceStores } from "../stores/workspaceStores";
 import { counted } from "../text/labels";
 import { isTreeNode, type TreeNode } from "../tree/nodes";
 import type { TaskView } from "../tree/taskView";
-import type { Deletions } from "./deletions";
+import type { UndoList } from "./undoList";
 import { chosenNodes, recordReference, recordsOf, type RecordReference } from "./references";
 import type { TaskActions } from "./taskActions";
 
@@ -27,7 +27,7 @@ export interface CommandServices {
   readonly view: TaskView;
   readonly pane: DetailPane;
   readonly actions: TaskActions;
-  readonly deletions: Deletions;
+  readonly undoList: UndoList;
   readonly comparison: RecordComparison;
   readonly rawFiles: RawFiles;
   readonly code: CodeFiles;
@@ -40,7 +40,7 @@ type Handler = (given: readonly unknown[]) => unknown;
 
 /** All commands. Typed by the ids, so that none is forgotten. */
 export function registerCommands(services: CommandServices): Disposable[] {
-  const { registry, stores, view, pane, actions, deletions, comparison, rawFiles, reporter } = services;
+  const { registry, stores, view, pane, actions, undoList, comparison, rawFiles, reporter } = services;
   const chosen = (given: readonly unknown[]): TreeNode[] | null => {
     const nodes = chosenNodes(given, view.view.selection);
     if (nodes === null) tellItemGone();
@@ -107,8 +107,8 @@ export function registerCommands(services: CommandServices): Disposable[] {
     [Command.compareWithSelected]: onRecord((record) => comparison.compareWithSelected(record)),
     [Command.retryAll]: onAll("Retry all dead tasks of which store?", (records) => actions.retry(records)),
     [Command.deleteAll]: onAll("Delete all dead tasks of which store?", (records) => actions.delete(records)),
-    [Command.undoDelete]: () => deletions.choose(),
-    [Command.forgetDeleted]: () => deletions.forget(),
+    [Command.undo]: () => undoList.choose(),
+    [Command.forgetUndo]: () => undoList.forget(),
     [Command.showMore]: ([item]) => {
       if (isTreeNode(item) && item.kind === "more") view.tree.showMore(item.store);
     },

@@ -40,8 +40,8 @@ export function deleteConfirmation(records: readonly RecordReference[], note: st
 }
 
 /** `changed`: of how many the code is known to have changed since they died. */
-/** What a list of deletions calls one: `3 dead tasks: PaymentTask ×2, SendEmail`. */
-export function deletedTitle(records: readonly RecordReference[]): string {
+/** What a list of changes calls the records of one: `3 dead tasks: PaymentTask ×2, SendEmail`. */
+export function recordsTitle(records: readonly RecordReference[]): string {
   const names = nameList(records).replaceAll("\n", ", ");
   return records.length === 1 ? names : `${countedRecords(records)}: ${names}`;
 }

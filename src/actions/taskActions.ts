@@ -2,7 +2,7 @@ import { commands, env, window, workspace, type Memento } from "vscode";
 import { maskedNames } from "../settings";
 import type { ChangesSinceFailure } from "../code/changes";
 import { retryHintHiddenKey, View } from "../ids";
-import type { Reporter } from "../reporter";
+import type { NotificationAction, Reporter } from "../reporter";
 import type { TaskSummary } from "../service/protocol";
 import type { StoreService } from "../service/storeService";
 import { Emitter } from "../stores/emitter";
@@ -11,14 +11,13 @@ import { counted, formatCount, oneLine, shownId, withoutLinks } from "../text/la
 import {
   changedSentence,
   deleteConfirmation,
-  deletedTitle,
   doneText,
   retryConfirmation,
   troubleText,
   type Confirmation,
   type Outcome,
 } from "./messages";
-import { undoNote, type Deletions } from "./deletions";
+import { undoNote, type UndoList } from "./undoList";
 import { groupByStore, type RecordReference } from "./references";
 
 /** Before several are retried, so many of them are looked at for changes of their code, for so many milliseconds. */
@@ -38,7 +37,7 @@ export class TaskActions {
   readonly #reporter: Reporter;
   readonly #memory: Memento;
   readonly #changes: ChangesSinceFailure;
-  readonly #deletions: Deletions;
+  readonly #undoList: UndoList;
   readonly #departed = new Emitter<Departure>();
 
   readonly onDidDepart = this.#departed.event;
@@ -48,13 +47,13 @@ export class TaskActions {
     reporter: Reporter,
     memory: Memento,
     changes: ChangesSinceFailure,
-    deletions: Deletions,
+    undoList: UndoList,
   ) {
     this.#service = service;
     this.#reporter = reporter;
     this.#memory = memory;
     this.#changes = changes;
-    this.#deletions = deletions;
+    this.#undoList = undoList;
   }
 
   async retry(records: readonly RecordReference[]): Promise<void> {
@@ -68,11 +67,15 @@ export class TaskActions {
     if (!(await this.#mayChange(retryable))) return;
     const changed = await this.#changedAmong(retryable);
     if (retryable.length > 1 && !(await confirmed(retryConfirmation(retryable, changed.size)))) return;
+    const obstacle = await this.#undoList.obstacle(retryable);
+    const kept: string[] = [];
     const outcome = await this.#run("retry", retryable, async (store, ids) => {
-      const { retried, missing, failed } = await this.#service.retry(store.key, ids, null);
+      const request = obstacle === null ? this.#undoList.request(retryable, store) : undefined;
+      const { retried, missing, failed, undo } = await this.#service.retry(store.key, ids, null, request);
+      if (undo !== undefined) kept.push(undo);
       return { done: retried.map(({ id }) => id), missing, failed };
     });
-    this.#tell("retried", outcome, changed);
+    this.#tell("retried", outcome, changed, kept);
   }
 
   async delete(records: readonly RecordReference[]): Promise<void> {
@@ -81,16 +84,12 @@ export class TaskActions {
       return;
     }
     if (!(await this.#mayChange(records))) return;
-    const obstacle = await this.#deletions.obstacle(
-      groupByStore(records).map((group) => ({ store: group.store, ids: group.records.map(({ id }) => id) })),
-    );
+    const obstacle = await this.#undoList.obstacle(records);
     if (!(await confirmed(deleteConfirmation(records, undoNote(obstacle))))) return;
     const kept: string[] = [];
     const outcome = await this.#run("delete", records, async (store, ids) => {
-      const here = records.filter((record) => record.store === store);
-      const title = deletedTitle(here);
-      const request = obstacle === null ? this.#deletions.request(title) : null;
-      const { deleted, missing, failed, undo } = await this.#service.delete(store.key, ids, request ?? undefined);
+      const request = obstacle === null ? this.#undoList.request(records, store) : undefined;
+      const { deleted, missing, failed, undo } = await this.#service.delete(store.key, ids, request);
       if (undo !== undefined) kept.push(undo);
       return { done: deleted, missing, failed };
     });
@@ -214,22 +213,33 @@ export class TaskActions {
     const code = doneAndChanged === 0 ? "" : ` ${changedSentence(doneAndChanged, outcome.done.length)}`;
     const done = what !== null && verb === "retried" ? `${what} ${whenItRuns(outcome.done.length)}${code}` : what;
     const trouble = troubleText(verb, outcome);
-    const canUndo = done !== null && kept.length > 0;
-    if (canUndo) this.#deletions.offerUndo(done, kept);
+    const undo: NotificationAction | null =
+      done === null || kept.length === 0 ? null : { title: "Undo", run: () => this.#undoList.undo(kept) };
     if (trouble !== null) {
       const severity = outcome.failed.length > 0 ? "error" : "warning";
-      this.#reporter.notify(severity, done === null || canUndo ? trouble : `${done} ${trouble}`);
-    }
-    if (done === null || canUndo || trouble !== null) return;
-    if (verb === "deleted" || this.#memory.get(retryHintHiddenKey) === true) {
-      window.setStatusBarMessage(done, 5000);
+      const text = done === null ? trouble : `${done} ${trouble}`;
+      this.#reporter.notify(severity, text, undo === null ? [] : [undo]);
       return;
     }
-    const hide = "Don't Show Again";
-    void window.showInformationMessage(withoutLinks(done), hide).then(async (choice) => {
-      if (choice === hide) await this.#memory.update(retryHintHiddenKey, true);
-    });
+    if (done === null) return;
+    const isHint = verb === "retried" && this.#memory.get(retryHintHiddenKey) !== true;
+    const hide: NotificationAction = {
+      title: "Don't Show Again",
+      run: async () => {
+        await this.#memory.update(retryHintHiddenKey, true);
+      },
+    };
+    const actions = [...(undo === null ? [] : [undo]), ...(isHint ? [hide] : [])];
+    if (actions.length > 0 && (isHint || verb === "deleted")) offer(done, actions);
+    else window.setStatusBarMessage(done, 5000);
   }
+}
+
+/** Does not wait for the answer. */
+function offer(text: string, actions: readonly NotificationAction[]): void {
+  void window
+    .showInformationMessage(withoutLinks(text), ...actions.map(({ title }) => title))
+    .then((choice) => actions.find(({ title }) => title === choice)?.run());
 }
 
 interface Ids {

@@ -130,6 +130,8 @@ export interface RetryOutcome {
   readonly failed: readonly { readonly id: string; readonly error: string }[];
   /** The log that carries the replayed tasks, as a file name; null where none was written. */
   readonly log: string | null;
+  /** The name under which the retry is kept for undoing; absent where it is not. */
+  readonly undo?: string;
 }
 
 export interface DeleteOutcome {
@@ -140,15 +142,15 @@ export interface DeleteOutcome {
   readonly undo?: string;
 }
 
-/** How much of what was deleted is kept, and for how long. */
+/** How much is kept for undoing, and for how long. */
 export interface UndoLimits {
-  /** Bytes, of all deletions. */
+  /** Bytes, of all changes. */
   readonly bytes: number;
   /** Seconds. */
   readonly age: number;
 }
 
-/** Asks to keep what is deleted, so that the deletion can be undone. It is durable before it leaves the store. */
+/** Asks to keep what is deleted or retried, so that it can be undone. It is durable before it leaves the store. */
 export interface UndoRequest {
   /** Absolute path of the directory that keeps it, outside of every workspace. Made where it is missing. */
   readonly directory: string;
@@ -157,8 +159,8 @@ export interface UndoRequest {
   readonly limits: UndoLimits;
 }
 
-/** A deletion that can be undone. */
-export interface UndoableDeletion {
+/** A deletion or a retry that can be undone. */
+export interface UndoableChange {
   readonly name: string;
   readonly title: string;
   /** Unix seconds. */
@@ -166,16 +168,17 @@ export interface UndoableDeletion {
   /** The store's directory. */
   readonly directory: string;
   readonly prefix: string;
+  /** Of a retry the log that the tasks wait in; null for a deletion. */
+  readonly log: string | null;
   readonly bytes: number;
 }
 
-export interface UndoneDeletion {
+export interface UndoneChange {
   /** False where it is not kept any more. */
   readonly found: boolean;
   readonly restored: readonly string[];
   /** Ids that are among the dead tasks already. */
   readonly present: readonly string[];
-  readonly storeDirectory: string | null;
 }
 
 /** A store that the text of a folder's files points to. */
@@ -210,16 +213,19 @@ export interface StoreRequests extends RawRequests, ValueRequests {
   /** A record as a text to compare with another's, always masked by `maskedNames`; null where it is gone. */
   recordText(key: string, id: string, maskedNames: readonly string[]): string | null;
   /** `publishAt`: Unix seconds, null for at once. */
-  retry(key: string, ids: readonly string[], publishAt: number | null): RetryOutcome;
+  retry(key: string, ids: readonly string[], publishAt: number | null, undo?: UndoRequest): RetryOutcome;
   delete(key: string, ids: readonly string[], undo?: UndoRequest): DeleteOutcome;
   /** Bytes of the lines of these tasks, as far as they are known. */
   lineBytes(key: string, ids: readonly string[]): number;
   /** Newest first. */
-  undoableDeletions(directory: string): readonly UndoableDeletion[];
-  /** Durable when it answers. Where it is interrupted, undoing it again restores the rest. */
-  undoDeletion(directory: string, name: string): UndoneDeletion;
+  undoableChanges(directory: string): readonly UndoableChange[];
+  /**
+   * Durable when it answers. Where it is interrupted, undoing it again does the rest. A retry can be undone until a worker
+   * takes its log; then it is refused with the code `claimed`.
+   */
+  undoChange(directory: string, name: string): UndoneChange;
   /** Forgets what is older, or more, than the limits. */
-  pruneDeletions(directory: string, limits: UndoLimits): void;
+  pruneUndo(directory: string, limits: UndoLimits): void;
   /** The line that stands for an id, exactly as it stands in the file: Latin-1 for stray bytes, without the newline. */
   rawRecord(key: string, id: string): string | null;
 }

@@ -25,8 +25,8 @@ import type {
   TaskBacktrace,
   UndoLimits,
   UndoRequest,
-  UndoableDeletion,
-  UndoneDeletion,
+  UndoableChange,
+  UndoneChange,
   WorkerMessage,
 } from "./protocol";
 import { rawRecord } from "./rawLines";
@@ -36,7 +36,7 @@ import { recordText } from "./recordText";
 import { failedAtSamePlace } from "./similarDeaths";
 import { StoreHost } from "./storeHost";
 import { detailOf } from "./taskDetail";
-import { DeletionKeeper, undoDeletion } from "./undo";
+import { UndoKeeper, undoChange, undoableEntries } from "./undo";
 import type { FoundValues, ValueContent, ValuePage, ValuePath, WantedPage } from "./valueProtocol";
 import type { ContextTree } from "./valueTree";
 
@@ -172,34 +172,39 @@ class StoreWorker implements Answers {
     return this.#contexts.tree(key, id, found, options);
   }
 
-  async retry(key: string, ids: readonly string[], publishAt: number | null): Promise<RetryOutcome> {
+  async retry(
+    key: string,
+    ids: readonly string[],
+    publishAt: number | null,
+    undo?: UndoRequest,
+  ): Promise<RetryOutcome> {
+    const keeper = this.#keeper(key, undo);
     return await this.#change(key, async (backend) => {
-      const outcome = await backend.replay(ids, publishAt, { onFinished: this.#logFinished });
-      return { outcome, gone: [...outcome.retried.map(({ id }) => id), ...outcome.missing] };
+      const keep = keeper === null ? {} : { keepReplayed: keeper.keepReplayed };
+      const result = await backend.replay(ids, publishAt, { onFinished: this.#logFinished, ...keep });
+      const gone = [...result.retried.map(({ id }) => id), ...result.missing];
+      return { outcome: { ...result, ...keptAs(keeper) }, gone };
     });
   }
 
   async delete(key: string, ids: readonly string[], undo?: UndoRequest): Promise<DeleteOutcome> {
-    const store = this.#hosts.get(key)?.store;
-    const keeper =
-      undo === undefined || store === undefined ? null : new DeletionKeeper(this.#environment, store, undo);
+    const keeper = this.#keeper(key, undo);
     return await this.#change(key, async (backend) => {
       const keep = keeper === null ? {} : { keep: keeper.keep };
       const { removed, missing } = await backend.remove(ids, { onFinished: this.#logFinished, ...keep });
-      const kept = keeper === null ? null : this.#finishKeeping(keeper);
-      const outcome = { deleted: removed, missing, failed: [], ...(kept === null ? {} : { undo: kept }) };
-      return { outcome, gone: [...removed, ...missing] };
+      return {
+        outcome: { deleted: removed, missing, failed: [], ...keptAs(keeper) },
+        gone: [...removed, ...missing],
+      };
     });
   }
 
-  /** What was deleted is deleted, whatever becomes of the journal afterwards. */
-  #finishKeeping(keeper: DeletionKeeper): string | null {
-    try {
-      return keeper.finish();
-    } catch (error) {
-      this.#send({ type: "log", level: "warn", text: problemOf(error).message });
-      return null;
-    }
+  #keeper(key: string, request: UndoRequest | undefined): UndoKeeper | null {
+    const store = this.#hosts.get(key)?.store;
+    if (request === undefined || store === undefined) return null;
+    return new UndoKeeper(this.#environment, store, request, (text) => {
+      this.#send({ type: "log", level: "warn", text });
+    });
   }
 
   lineBytes(key: string, ids: readonly string[]): Promise<number> {
@@ -207,19 +212,21 @@ class StoreWorker implements Answers {
     return Promise.resolve(ids.reduce((sum, id) => sum + (index?.get(id)?.length ?? 0), 0));
   }
 
-  undoableDeletions(directory: string): Promise<readonly UndoableDeletion[]> {
-    return Promise.resolve(new UndoJournal(this.#environment, directory).entries());
+  undoableChanges(directory: string): Promise<readonly UndoableChange[]> {
+    return Promise.resolve(undoableEntries(this.#environment, directory));
   }
 
-  async undoDeletion(directory: string, name: string): Promise<UndoneDeletion> {
+  async undoChange(directory: string, name: string): Promise<UndoneChange> {
     const hosts = [...this.#hosts.values()];
     const stores = hosts.map(({ store }) => store);
-    const undone = await undoDeletion(this.#environment, directory, name, stores);
-    await Promise.all(hosts.map((host) => host.refreshAfterChange([])));
-    return undone;
+    try {
+      return await undoChange(this.#environment, directory, name, stores);
+    } finally {
+      await Promise.all(hosts.map((host) => host.refreshAfterChange([])));
+    }
   }
 
-  pruneDeletions(directory: string, limits: UndoLimits): Promise<void> {
+  pruneUndo(directory: string, limits: UndoLimits): Promise<void> {
     new UndoJournal(this.#environment, directory).prune(limits);
     return Promise.resolve();
   }
@@ -316,6 +323,12 @@ class StoreWorker implements Answers {
     this.#nilStores.delete(key);
     this.#contexts.forget(key);
   }
+}
+
+/** The name under which a change is kept, where it is. */
+function keptAs(keeper: UndoKeeper | null): { readonly undo?: string } {
+  const name = keeper?.finish() ?? null;
+  return name === null ? {} : { undo: name };
 }
 
 async function serve(port: NonNullable<typeof parentPort>): Promise<void> {

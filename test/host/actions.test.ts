@@ -10,7 +10,7 @@ import { array, classNamed, nil, str, symbolHash } from "../support/ruby";
 import { writeMarshal } from "../../src/marshal";
 import { commandLine, deadTasks, eventually, openStores, recordId, recordNodes, setStores, useDialogs } from "./window";
 
-const canBeUndone = 'It can be undone for 7 days, by "Dead Tasks: Undo Delete".';
+const canBeUndone = 'It can be undone for 7 days, by "Dead Tasks: Undo".';
 
 describe("retry and delete", () => {
   const folders = temporaryFolders();
@@ -62,7 +62,7 @@ describe("retry and delete", () => {
       severity: "information",
       text: "Retried SendWelcomeEmail. It runs when a Rage worker next starts.",
       modalDetail: null,
-      buttons: ["Don't Show Again"],
+      buttons: ["Undo", "Don't Show Again"],
     });
     assert.equal(logLines(storage).length, 1);
     await eventually(() => {
@@ -180,7 +180,7 @@ describe("retry and delete", () => {
     const done = dialogs.shown.at(-1)!;
     assert.equal(done.severity, "error");
     assert.match(done.text, /^Retried 4 dead tasks\. All 4 run when .*\. 3 tasks could not be retried\. SyncInvoice: /);
-    assert.deepEqual(done.buttons, ["Show Log"]);
+    assert.deepEqual(done.buttons, ["Undo", "Show Log"]);
     await eventually(() => {
       assert.deepEqual(ids().sort(), ["1767225641-5-1", "1767225642-5-1", "1767225643-5-1"]);
     });

@@ -8,7 +8,7 @@ import { secondProcesses } from "../support/processes";
 import { copyFixture, newTask, referenceLines, taskLine, temporaryFolders } from "../support/stores";
 import { deadTasks, eventually, openStores, recordNodes, setStores, useDialogs } from "./window";
 
-describe("undoing a deletion", () => {
+describe("undoing a deletion or a retry", () => {
   const folders = temporaryFolders();
   const processes = secondProcesses();
   const dialogs = useDialogs();
@@ -23,8 +23,8 @@ describe("undoing a deletion", () => {
     store = (await openStores({ path: storage, name: "shop" }))[0]!;
     before = readFileSync(dataFile(storage));
     const { context, service } = await deadTasks();
-    kept = join(context.globalStorageUri.fsPath, "deleted");
-    await service.pruneDeletions(kept, { bytes: 0, age: 0 });
+    kept = join(context.globalStorageUri.fsPath, "undo");
+    await service.pruneUndo(kept, { bytes: 0, age: 0 });
   });
 
   afterEach(async () => {
@@ -87,12 +87,12 @@ describe("undoing a deletion", () => {
     assert.deepEqual(dialogs.shown.at(-1)!.buttons, ["Undo"]);
     assert.equal(files().length, 2);
     const asked = pick((items) => items[1]);
-    await commands.executeCommand("deadTasks.undoDelete");
+    await commands.executeCommand("deadTasks.undo");
     assert.deepEqual(
-      asked[0]!.map(({ label, detail }) => [label.replace(/: .*/, ""), detail]),
+      asked[0]!.map(({ label, description, detail }) => [label.replace(/: .*/, ""), description, detail]),
       [
-        ["2 dead tasks", storage],
-        [store.task(first)?.taskClass ?? "SendWelcomeEmail", storage],
+        ["$(trash) 2 dead tasks", "deleted just now", storage],
+        ["$(trash) SendWelcomeEmail", "deleted just now", storage],
       ],
     );
     await eventually(() => {
@@ -115,10 +115,10 @@ describe("undoing a deletion", () => {
     await remove(first, second);
     appendFileSync(dataFile(storage), taskLine(newTask(first, { exceptionMessage: "died again" })));
     pick(([newest]) => newest);
-    await commands.executeCommand("deadTasks.undoDelete");
+    await commands.executeCommand("deadTasks.undo");
     assert.equal(
       dialogs.shown.at(-1)!.text,
-      "Restored 1 dead task. 1 is among the dead tasks already, and is left as it is.",
+      "Brought back 1 dead task. 1 is among the dead tasks already, and is left as it is.",
     );
     await eventually(() => {
       assert.equal(store.task(first)?.exceptionMessage, "died again");
@@ -145,18 +145,48 @@ describe("undoing a deletion", () => {
     assert.deepEqual(readFileSync(dataFile(storage)), afterRemoval(before, [first, second]));
   });
 
+  it("takes back a retry that no worker has begun, and says of one that a worker has", async () => {
+    const [first, second] = ids() as [string, string];
+    press(/^Undo$/);
+    const nodes = await recordNodes(store, [first, second]);
+    await commands.executeCommand("deadTasks.retry", nodes[0], [nodes[0]]);
+    assert.deepEqual(dialogs.shown[0]!.buttons, ["Undo", "Don't Show Again"]);
+    await eventually(() => {
+      assert.ok(store.task(first));
+    });
+    assert.deepEqual(await processes.ruby(storage).request({ do: "pending" }), []);
+    assert.deepEqual(files(), []);
+
+    press();
+    await commands.executeCommand("deadTasks.retry", nodes[1], [nodes[1]]);
+    const log = readdirSync(storage)
+      .filter((file) => file.startsWith("deferred-0-"))
+      .find((file) => !readFileSync(join(storage, file), "latin1").includes(":rem:"))!;
+    assert.equal(await processes.ruby(storage).request({ do: "claim", log: join(storage, log) }), true);
+    const asked = pick(([newest]) => newest);
+    dialogs.shown = [];
+    await commands.executeCommand("deadTasks.undo");
+    assert.equal(asked[0]![0]!.description, "retried just now");
+    assert.equal(
+      dialogs.only().text,
+      "Could not undo: A Rage worker has taken the retried tasks already, so the retry cannot be undone. Nothing was changed.",
+    );
+    assert.equal(store.task(second), undefined);
+    assert.deepEqual(files(), []);
+  });
+
   it("says so where nothing is kept, and forgets on demand", async () => {
-    await commands.executeCommand("deadTasks.undoDelete");
-    assert.equal(dialogs.only().text, "There is nothing to undo: no deletion is kept.");
-    await commands.executeCommand("deadTasks.forgetDeleted");
-    assert.equal(dialogs.only().text, "No deleted tasks are kept.");
+    await commands.executeCommand("deadTasks.undo");
+    assert.equal(dialogs.only().text, "There is nothing to undo.");
+    await commands.executeCommand("deadTasks.forgetUndo");
+    assert.equal(dialogs.only().text, "Nothing is kept for undoing.");
     press(/^Delete$/, /^Forget$/);
     await remove(ids()[0]!);
     assert.equal(files().length, 1);
     assert.equal(statSync(join(kept, files()[0]!)).mode & 0o077, 0, "nobody else can read it");
     dialogs.shown = [];
-    await commands.executeCommand("deadTasks.forgetDeleted");
-    assert.match(dialogs.only().text, /^Forget 1 deletion \(.*\)\?$/);
+    await commands.executeCommand("deadTasks.forgetUndo");
+    assert.match(dialogs.only().text, /^Forget 1 change that could be undone \(.*\)\?$/);
     assert.deepEqual(files(), []);
   });
 
@@ -170,12 +200,12 @@ describe("undoing a deletion", () => {
     await worker.notice("held");
     pick(([newest]) => newest);
     dialogs.shown = [];
-    await commands.executeCommand("deadTasks.undoDelete");
-    assert.match(dialogs.only().text, /^Could not bring back what was deleted: .*stayed locked by another process/);
+    await commands.executeCommand("deadTasks.undo");
+    assert.match(dialogs.only().text, /^Could not undo: .*stayed locked by another process/);
     await worker.stop();
     await held;
     assert.equal(files().length, 1);
-    await commands.executeCommand("deadTasks.undoDelete");
+    await commands.executeCommand("deadTasks.undo");
     await eventually(() => {
       assert.ok(store.task(first));
     });

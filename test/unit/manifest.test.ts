@@ -120,7 +120,7 @@ describe("manifest", () => {
       Command.delete,
       Command.retryAll,
       Command.deleteAll,
-      Command.undoDelete,
+      Command.undo,
     ];
     const readOnly: readonly string[] = [ItemKind.taskReadOnly, ItemKind.unreadableReadOnly, ItemKind.storeReadOnly];
     const offered = [...menuItems, ...contributes.keybindings].filter(({ command }) => changing.includes(command));

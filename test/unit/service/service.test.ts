@@ -295,21 +295,56 @@ describe("the storage worker and its client", function () {
     const [first, second] = [...view.tasks.keys()] as [string, string];
     const directory = join(folders.make(), "undo");
     const limits = { bytes: 1_000_000, age: 3_600 };
-    assert.deepEqual(await service.undoableDeletions(directory), []);
+    assert.deepEqual(await service.undoableChanges(directory), []);
     const request = { directory, title: "Deleted two", limits };
     const { deleted, undo } = await service.delete("store", [first, second], request);
     assert.deepEqual(deleted, [first, second]);
-    const [entry, ...others] = await service.undoableDeletions(directory);
+    const [entry, ...others] = await service.undoableChanges(directory);
     assert.deepEqual([entry?.name, entry?.title, entry?.directory, others], [undo, "Deleted two", path, []]);
     assert.ok(Math.abs(entry!.at - Date.now() / 1000) < 60);
     assert.equal(view.tasks.has(first), false);
-    const undone = await service.undoDeletion(directory, undo!);
-    assert.deepEqual(undone, { found: true, restored: [first, second], present: [], storeDirectory: path });
+    const undone = await service.undoChange(directory, undo!);
+    assert.deepEqual(undone, { found: true, restored: [first, second], present: [] });
     await view.until(({ tasks }) => tasks.has(first) && tasks.has(second));
     const lines = (content: Buffer): string[] => content.toString("latin1").split("\n").sort();
     assert.deepEqual(lines(readFileSync(data)), lines(before));
-    assert.equal((await service.undoDeletion(directory, undo!)).found, false);
-    assert.deepEqual(await service.undoableDeletions(directory), []);
+    assert.equal((await service.undoChange(directory, undo!)).found, false);
+    assert.deepEqual(await service.undoableChanges(directory), []);
+  });
+
+  it("undoes a retry until a worker takes its log, and retries all the same where it cannot be kept", async () => {
+    const path = copyFixture(folders.make(), "basic");
+    const { service, view, data } = await open(path);
+    await view.ready();
+    const [first, second, third] = [...view.tasks.keys()] as [string, string, string];
+    const directory = join(folders.make(), "undo");
+    const request = { directory, title: "Retried", limits: { bytes: 1_000_000, age: 3_600 } };
+    const before = readFileSync(data);
+    const { undo, log } = await service.retry("store", [first, second], null, request);
+    assert.deepEqual(
+      (await service.undoableChanges(directory)).map((entry) => [entry.name, entry.log, entry.title]),
+      [[undo, log, "Retried"]],
+    );
+    assert.deepEqual((await service.undoChange(directory, undo!)).restored, [first, second]);
+    await view.until(({ tasks }) => tasks.has(first) && tasks.has(second));
+    const lines = (content: Buffer): string[] => content.toString("latin1").split("\n").sort();
+    assert.deepEqual(lines(readFileSync(data)), lines(before));
+    assert.deepEqual((await (await openStore(path)).pending()).tasks, []);
+
+    const again = await service.retry("store", [first], null, request);
+    assert.equal(await processes.ruby(path).request({ do: "claim", log: join(path, again.log!) }), true);
+    await assert.rejects(service.undoChange(directory, again.undo!), { code: "claimed", message: /worker has taken/ });
+    assert.deepEqual(await service.undoableChanges(directory), [], "it never can be again");
+
+    const merged = await service.retry("store", [second], null, request);
+    assert.equal((await service.undoableChanges(directory)).length, 1);
+    rmSync(join(path, merged.log!));
+    assert.deepEqual(await service.undoableChanges(directory), []);
+
+    writeFileSync(`${directory}-blocked`, "a file");
+    const unkept = await service.retry("store", [third], null, { ...request, directory: `${directory}-blocked` });
+    assert.deepEqual([unkept.retried.length, unkept.failed, unkept.undo], [1, [], undefined]);
+    assert.match(logged.join("\n"), /kept for undoing/);
   });
 
   it("keeps nothing of a deletion that found nothing, nor more than the limits allow", async () => {
@@ -329,8 +364,8 @@ describe("the storage worker and its client", function () {
     const small = { ...request, limits: { bytes: 100, age: 3_600 } };
     assert.deepEqual(await service.delete("store", [first], small), { deleted: [first], missing: [], failed: [] });
     assert.notEqual((await service.delete("store", [second], request)).undo, undefined);
-    await service.pruneDeletions(directory, { bytes: 0, age: 0 });
-    assert.deepEqual(await service.undoableDeletions(directory), []);
+    await service.pruneUndo(directory, { bytes: 0, age: 0 });
+    assert.deepEqual(await service.undoableChanges(directory), []);
     writeFileSync(`${directory}-blocked`, "a file");
     const blocked = { ...request, directory: `${directory}-blocked` };
     await assert.rejects(service.delete("store", [third], blocked), { code: "io", message: /kept for undoing/ });

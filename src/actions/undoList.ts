@@ -1,0 +1,149 @@
+import { Uri, commands, window, workspace, type ExtensionContext } from "vscode";
+import { View } from "../ids";
+import { userMessage, type Reporter } from "../reporter";
+import type { UndoRequest, UndoableChange } from "../service/protocol";
+import type { StoreService } from "../service/storeService";
+import { undoLimits } from "../settings";
+import type { StoreModel } from "../stores/storeModel";
+import { counted, formatBytes, formatCount } from "../text/labels";
+import { relativeTime } from "../text/times";
+import { recordsTitle } from "./messages";
+import { groupByStore, type RecordReference } from "./references";
+
+/** What was deleted or retried and can be undone: kept in the extension's own storage, outside of every workspace. */
+export class UndoList {
+  readonly #service: StoreService;
+  readonly #reporter: Reporter;
+  readonly #directory: string;
+
+  constructor(
+    service: StoreService,
+    reporter: Reporter,
+    { globalStorageUri }: Pick<ExtensionContext, "globalStorageUri">,
+  ) {
+    this.#service = service;
+    this.#reporter = reporter;
+    this.#directory = Uri.joinPath(globalStorageUri, "undo").fsPath;
+  }
+
+  /** Why a change of these could not be undone; null where it can be. */
+  async obstacle(records: readonly RecordReference[]): Promise<string | null> {
+    const limits = undoLimits();
+    if (limits === null) return "Nothing is kept for undoing, by the settings.";
+    let bytes = 0;
+    for (const { store, records: here } of groupByStore(records)) {
+      const ids = here.map(({ id }) => id);
+      bytes += await this.#service.lineBytes(store.key, ids);
+    }
+    if (bytes <= limits.bytes) return null;
+    return `${formatBytes(bytes)} are more than the settings let be kept for undoing (${formatBytes(limits.bytes)}).`;
+  }
+
+  /** What asks the storage to keep those of the records that are in this store. */
+  request(records: readonly RecordReference[], store: StoreModel): UndoRequest | undefined {
+    const limits = undoLimits();
+    if (limits === null) return undefined;
+    const title = recordsTitle(records.filter((record) => record.store === store));
+    return { directory: this.#directory, title, limits };
+  }
+
+  /** Lets the user choose among what can be undone. */
+  async choose(): Promise<void> {
+    if (!(await mayUndo())) return;
+    const changes = await this.#changes();
+    if (changes.length === 0) {
+      void window.showInformationMessage("There is nothing to undo.");
+      return;
+    }
+    const now = Date.now() / 1000;
+    const picks = changes.map(({ name, title, at, directory, log }) => ({
+      label: `$(${log === null ? "trash" : "debug-rerun"}) ${title}`,
+      description: `${log === null ? "deleted" : "retried"} ${relativeTime(at, now)}`,
+      detail: directory,
+      name,
+    }));
+    const placeHolder = "Undo which deletion or retry? A retry can be undone until a Rage worker takes its tasks.";
+    const picked = await window.showQuickPick(picks, { placeHolder, matchOnDescription: true, matchOnDetail: true });
+    if (picked !== undefined) await this.undo([picked.name]);
+  }
+
+  async forget(): Promise<void> {
+    const changes = await this.#changes();
+    if (changes.length === 0) {
+      void window.showInformationMessage("Nothing is kept for undoing.");
+      return;
+    }
+    const bytes = changes.reduce((sum, change) => sum + change.bytes, 0);
+    const forget = "Forget";
+    const choice = await window.showWarningMessage(
+      `Forget ${counted(changes.length, "change")} that could be undone (${formatBytes(bytes)})?`,
+      { modal: true, detail: "What was deleted is lost then." },
+      forget,
+    );
+    if (choice === forget) await this.#service.pruneUndo(this.#directory, { bytes: 0, age: 0 });
+  }
+
+  /** Forgets what is over the limits, which time alone can bring about. */
+  async prune(): Promise<void> {
+    try {
+      await this.#service.pruneUndo(this.#directory, undoLimits() ?? { bytes: 0, age: 0 });
+    } catch (error) {
+      // Nobody asked for it.
+      this.#reporter.log("warn", `What is kept for undoing could not be tidied up: ${userMessage(error)}`);
+    }
+  }
+
+  async #changes(): Promise<readonly UndoableChange[]> {
+    await this.prune();
+    return await this.#service.undoableChanges(this.#directory);
+  }
+
+  /** Undoes these, each by itself; reported, never thrown. */
+  async undo(names: readonly string[]): Promise<void> {
+    if (!(await mayUndo())) return;
+    const outcome = { restored: 0, present: 0, gone: 0 };
+    await window.withProgress({ location: { viewId: View.tasks } }, async () => {
+      for (const name of names) {
+        try {
+          const { found, restored, present } = await this.#service.undoChange(this.#directory, name);
+          outcome.restored += restored.length;
+          outcome.present += present.length;
+          outcome.gone += found ? 0 : 1;
+        } catch (error) {
+          this.#reporter.failure("undo", error);
+        }
+      }
+    });
+    this.#reporter.log("info", `undo: ${outcome.restored} dead again, ${outcome.present} there already`);
+    const text = undoneText(outcome);
+    if (text === "") return;
+    if (outcome.present + outcome.gone > 0) void window.showWarningMessage(text);
+    else window.setStatusBarMessage(text, 5000);
+  }
+}
+
+/** What can be said of a deletion before it is confirmed. */
+export function undoNote(obstacle: string | null): string {
+  if (obstacle !== null) return `This cannot be undone. ${obstacle}`;
+  const days = Math.max(1, Math.round((undoLimits()?.age ?? 0) / 86_400));
+  return `It can be undone for ${counted(days, "day")}, by "Dead Tasks: Undo".`;
+}
+
+function undoneText({ restored, present, gone }: Readonly<Record<"restored" | "present" | "gone", number>>): string {
+  const parts: string[] = [];
+  if (restored > 0) parts.push(`Brought back ${counted(restored, "dead task")}.`);
+  if (present === 1) parts.push("1 is among the dead tasks already, and is left as it is.");
+  if (present > 1) parts.push(`${formatCount(present)} are among the dead tasks already, and are left as they are.`);
+  if (gone > 0) parts.push("What was done cannot be undone any more: it is not kept.");
+  return parts.join(" ");
+}
+
+async function mayUndo(): Promise<boolean> {
+  if (workspace.isTrusted) return true;
+  const manage = "Manage Workspace Trust";
+  const text = "In Restricted Mode dead tasks can be read, not brought back.";
+  if ((await window.showWarningMessage(text, manage)) === manage) {
+    await commands.executeCommand("workbench.trust.manage");
+  }
+  return false;
+}
