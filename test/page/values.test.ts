@@ -228,7 +228,7 @@ describe("arguments and context as trees", () => {
     await workbench().row("about many").hover();
     await workbench().row("about many").getByRole("button", { name: "Delete…" }).click();
     await workbench().dialog.getByRole("button", { name: "Delete" }).click();
-    await workbench().webview.getByText("You deleted this task.").waitFor();
+    await workbench().webview.locator("#pane").getByText("You deleted this task.").waitFor();
     await item("args.0").click();
     await item("args.0.99").waitFor();
   });
