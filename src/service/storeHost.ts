@@ -40,6 +40,8 @@ export class StoreHost {
   /** Milliseconds since the Unix epoch; null where the last read went well. */
   #failedAt: number | null = null;
   #seen = "";
+  /** The last status that was told, as JSON. */
+  #told = "";
   #progress = { bytesRead: 0, bytesTotal: 0 };
   #stopping: AbortController | null = null;
   #isStopped = false;
@@ -174,21 +176,23 @@ export class StoreHost {
   #tellStatus(phase: StoreStatus["phase"], problem: Problem | null): void {
     const { fileSystem } = this.#environment;
     const { names } = this.store;
-    this.#send({
-      type: "status",
-      status: {
-        phase,
-        exists: this.index.exists,
-        ...this.#progress,
-        taskCount: this.index.taskCount,
-        unreadable: this.index.unreadable.map(({ id, reason }) => ({ id, reason })),
-        damage: this.index.damage satisfies Damage,
-        readOnly: attempt(() => this.store.readOnlyReason()),
-        otherVersions: attempt(() => otherVersions(fileSystem, names)) ?? [],
-        networkFileSystem: networkFileSystem(fileSystem, names.directory),
-        problem,
-      },
-    });
+    const status: StoreStatus = {
+      phase,
+      exists: this.index.exists,
+      ...this.#progress,
+      taskCount: this.index.taskCount,
+      unreadable: this.index.unreadable.map(({ id, reason }) => ({ id, reason })),
+      damage: this.index.damage satisfies Damage,
+      readOnly: attempt(() => this.store.readOnlyReason()),
+      otherVersions: attempt(() => otherVersions(fileSystem, names)) ?? [],
+      networkFileSystem: networkFileSystem(fileSystem, names.directory),
+      problem,
+    };
+    // To read a task is to look at the file first: who reads one at each status must not be told of that look.
+    const text = JSON.stringify(status);
+    if (text === this.#told) return;
+    this.#told = text;
+    this.#send({ type: "status", status });
   }
 
   #send(update: StoreUpdate): void {

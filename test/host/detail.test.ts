@@ -185,7 +185,7 @@ describe("the detail pane", () => {
     );
 
     await show(store, third!);
-    dialogs.answer = ({ buttons }) => buttons[0];
+    dialogs.answer = ({ modalDetail, buttons }) => (modalDetail === null ? undefined : buttons[0]);
     const [last] = await recordNodes(store, [third!]);
     await commands.executeCommand("deadTasks.delete", last, [last]);
     assert.equal((await taskState()).notices[0]!.text, "You deleted this task.");
