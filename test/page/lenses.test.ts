@@ -71,6 +71,7 @@ describe("the code of dead tasks", () => {
   });
 
   it("leads from the pane's title to perform", async () => {
+    await workbench().tab("SendWelcomeEmail").click();
     const pane = workbench().webview;
     await pane.getByRole("button", { name: "SendWelcomeEmail", exact: true }).click();
     await workbench().page.locator(".part.statusbar").getByText("Ln 10, Col 7", { exact: true }).waitFor();
@@ -79,6 +80,7 @@ describe("the code of dead tasks", () => {
   it("marks failing lines where the setting asks for it", async () => {
     await openFile("app/tasks/resize_image.rb");
     const { page } = workbench();
+    await lens(/^\d+ dead, last /).waitFor();
     await page.locator(".squiggly-warning").first().waitFor();
     await workbench().runCommand("Problems: Focus on Problems View");
     await page
