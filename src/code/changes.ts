@@ -106,7 +106,8 @@ export class ChangesSinceFailure implements Disposable {
     const sides = ({ file, before }: FileChange): [Uri, Uri] => [git.toGitUri(Uri.file(file), before), Uri.file(file)];
     if (more.length === 0) {
       const title = `${path.basename(only.file)} (before the failure ↔ now)`;
-      await commands.executeCommand("vscode.diff", ...sides(only), title, column);
+      const options = column === undefined ? undefined : { viewColumn: column };
+      await commands.executeCommand("vscode.diff", ...sides(only), title, options);
     } else {
       const files = changes.map((change) => [Uri.file(change.file), ...sides(change)]);
       await commands.executeCommand("vscode.changes", "Changes since the failure", files);

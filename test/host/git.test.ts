@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { appendFileSync, readFileSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { commands, TabInputTextDiff, Uri, window, workspace, type TreeItem } from "vscode";
+import { commands, TabInputTextDiff, Uri, ViewColumn, window, workspace, type TreeItem } from "vscode";
 import type { TaskState } from "../../src/detail/protocol";
 import type { TaskSummary } from "../../src/service/protocol";
 import type { StoreModel } from "../../src/stores/storeModel";
@@ -149,7 +149,7 @@ describe("changes since a failure", () => {
     const changes = await changesOf(declined);
     assert.deepEqual(changes, [{ file, before: first, commits: 2, uncommitted: false }]);
 
-    await (await deadTasks()).changes.show(changes, undefined);
+    await (await deadTasks()).changes.show(changes, ViewColumn.One);
     await eventually(async () => {
       const tab = window.tabGroups.activeTabGroup.activeTab;
       assert.ok(tab?.input instanceof TabInputTextDiff, "no comparison is open");

@@ -118,6 +118,7 @@ describe("the way from a dead task into the code", () => {
     await pane.locator(".notice").getByText(said).waitFor({ timeout: 30_000 });
     await workbench().row("CardDeclined").getByText("changed since").waitFor();
     await workbench().parkMouse();
+    await pane.locator(".notice").scrollIntoViewIfNeeded();
     for (const theme of ["light", "high contrast", "dark"] as const) {
       await workbench().setTheme(theme);
       await workbench().screenshot(`code-changed-${theme.replace(" ", "-")}`);
