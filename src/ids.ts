@@ -9,6 +9,7 @@ export const Command = {
   openTaskClass: "deadTasks.openTaskClass",
   showClassTasks: "deadTasks.showClassTasks",
   retry: "deadTasks.retry",
+  retryLater: "deadTasks.retryLater",
   delete: "deadTasks.delete",
   copyId: "deadTasks.copyId",
   copyRuby: "deadTasks.copyRuby",

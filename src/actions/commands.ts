@@ -18,6 +18,7 @@ import { isTreeNode, type TreeNode } from "../tree/nodes";
 import type { TaskView } from "../tree/taskView";
 import type { UndoList } from "./undoList";
 import { chosenNodes, recordReference, recordsOf, type RecordReference } from "./references";
+import { askWhen } from "./retryLater";
 import type { TaskActions } from "./taskActions";
 
 export interface CommandServices {
@@ -88,6 +89,11 @@ export function registerCommands(services: CommandServices): Disposable[] {
     },
     [Command.showClassTasks]: (given) => showClassTasks(given, services),
     [Command.retry]: onRecords((records) => actions.retry(records)),
+    [Command.retryLater]: onRecords(async (records) => {
+      if (records.length === 0) return actions.retry(records);
+      const publishAt = await askWhen(records.length);
+      if (publishAt !== undefined) await actions.retry(records, publishAt);
+    }),
     [Command.delete]: onRecords((records) => actions.delete(records)),
     [Command.copyId]: onRecords((records) => actions.copyIds(records)),
     [Command.copyRuby]: onRecord((record) => actions.copyRuby(record)),

@@ -1,4 +1,5 @@
 import { counted, formatCount, oneLine } from "../text/labels";
+import { absoluteTime } from "../text/times";
 import type { RecordReference } from "./references";
 
 /** How many names a confirmation or an outcome spells out. */
@@ -39,20 +40,30 @@ export function deleteConfirmation(records: readonly RecordReference[], note: st
   };
 }
 
-/** `changed`: of how many the code is known to have changed since they died. */
 /** What a list of changes calls the records of one: `3 dead tasks: PaymentTask ×2, SendEmail`. */
 export function recordsTitle(records: readonly RecordReference[]): string {
   const names = nameList(records).replaceAll("\n", ", ");
   return records.length === 1 ? names : `${countedRecords(records)}: ${names}`;
 }
 
-export function retryConfirmation(records: readonly RecordReference[], changed: number): Confirmation {
+/** `changed`: of how many the code is known to have changed since they died. `publishAt`: Unix seconds, null for at once. */
+export function retryConfirmation(
+  records: readonly RecordReference[],
+  changed: number,
+  publishAt: number | null = null,
+): Confirmation {
   const code = changed === 0 ? "" : `\n\n${changedSentence(changed, records.length)}`;
   return {
     message: `Retry ${countedRecords(records)}${from(records)}?`,
-    detail: `${nameList(records)}\n\nThey run when a Rage worker next starts.${code}`,
+    detail: `${nameList(records)}\n\n${whenRun("They run", publishAt)}${code}`,
     button: `Retry ${formatCount(records.length)}`,
   };
+}
+
+/** `subject`: `It runs`, `They run`. `publishAt`: Unix seconds, null for at once. */
+export function whenRun(subject: string, publishAt: number | null): string {
+  if (publishAt === null) return `${subject} when a Rage worker next starts.`;
+  return `${subject} at ${absoluteTime(publishAt)}, if a Rage worker has started by then; else when one next starts.`;
 }
 
 /** What git tells of the code of `all` tasks that are, or were, to be retried. `changed` is one or more. */

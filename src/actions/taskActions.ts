@@ -14,6 +14,7 @@ import {
   doneText,
   retryConfirmation,
   troubleText,
+  whenRun,
   type Confirmation,
   type Outcome,
 } from "./messages";
@@ -29,6 +30,8 @@ export interface Departure {
   readonly storeKey: string;
   readonly ids: readonly string[];
   readonly by: "retry" | "delete";
+  /** When what was retried is to run: Unix seconds, null for at once. */
+  readonly publishAt: number | null;
 }
 
 /** What a user does to tasks, from the tree or the detail pane. Nothing here throws for a failed operation: it is reported. */
@@ -56,7 +59,8 @@ export class TaskActions {
     this.#undoList = undoList;
   }
 
-  async retry(records: readonly RecordReference[]): Promise<void> {
+  /** `publishAt`: whole Unix seconds, null for at once. */
+  async retry(records: readonly RecordReference[], publishAt: number | null = null): Promise<void> {
     const retryable = records.filter((record) => record.readable);
     if (retryable.length === 0) {
       const text =
@@ -66,16 +70,16 @@ export class TaskActions {
     }
     if (!(await this.#mayChange(retryable))) return;
     const changed = await this.#changedAmong(retryable);
-    if (retryable.length > 1 && !(await confirmed(retryConfirmation(retryable, changed.size)))) return;
+    if (retryable.length > 1 && !(await confirmed(retryConfirmation(retryable, changed.size, publishAt)))) return;
     const obstacle = await this.#undoList.obstacle(retryable);
     const kept: string[] = [];
-    const outcome = await this.#run("retry", retryable, async (store, ids) => {
+    const outcome = await this.#run("retry", publishAt, retryable, async (store, ids) => {
       const request = obstacle === null ? this.#undoList.request(retryable, store) : undefined;
-      const { retried, missing, failed, undo } = await this.#service.retry(store.key, ids, null, request);
+      const { retried, missing, failed, undo } = await this.#service.retry(store.key, ids, publishAt, request);
       if (undo !== undefined) kept.push(undo);
       return { done: retried.map(({ id }) => id), missing, failed };
     });
-    this.#tell("retried", outcome, changed, kept);
+    this.#tell("retried", outcome, { changed, kept, publishAt });
   }
 
   async delete(records: readonly RecordReference[]): Promise<void> {
@@ -87,13 +91,13 @@ export class TaskActions {
     const obstacle = await this.#undoList.obstacle(records);
     if (!(await confirmed(deleteConfirmation(records, undoNote(obstacle))))) return;
     const kept: string[] = [];
-    const outcome = await this.#run("delete", records, async (store, ids) => {
+    const outcome = await this.#run("delete", null, records, async (store, ids) => {
       const request = obstacle === null ? this.#undoList.request(records, store) : undefined;
       const { deleted, missing, failed, undo } = await this.#service.delete(store.key, ids, request);
       if (undo !== undefined) kept.push(undo);
       return { done: deleted, missing, failed };
     });
-    this.#tell("deleted", outcome, new Set(), kept);
+    this.#tell("deleted", outcome, { changed: new Set(), kept, publishAt: null });
   }
 
   async copyIds(records: readonly RecordReference[]): Promise<void> {
@@ -149,6 +153,7 @@ export class TaskActions {
   /** One operation a store; a store that fails as a whole leaves the others to go on. */
   async #run(
     verb: "retry" | "delete",
+    publishAt: number | null,
     records: readonly RecordReference[],
     operation: (store: StoreModel, ids: readonly string[]) => Promise<Ids>,
   ): Promise<Outcome> {
@@ -173,7 +178,8 @@ export class TaskActions {
             "info",
             `${store.name}: ${verb}: ${result.done.length} done, ${result.missing.length} gone, ${result.failed.length} failed`,
           );
-          if (result.done.length > 0) this.#departed.fire({ storeKey: store.key, ids: result.done, by: verb });
+          if (result.done.length > 0)
+            this.#departed.fire({ storeKey: store.key, ids: result.done, by: verb, publishAt });
         } catch (error) {
           this.#reporter.failure(`${verb} ${counted(byId.size, "task")} of ${store.name}`, error);
         }
@@ -202,16 +208,14 @@ export class TaskActions {
   }
 
   /** Does not wait for the answers to its notifications. */
-  #tell(
-    verb: "retried" | "deleted",
-    outcome: Outcome,
-    changed: ReadonlySet<RecordReference>,
-    kept: readonly string[] = [],
-  ): void {
+  #tell(verb: "retried" | "deleted", outcome: Outcome, { changed, kept, publishAt }: Telling): void {
     const what = doneText(verb, outcome);
     const doneAndChanged = outcome.done.filter((record) => changed.has(record)).length;
     const code = doneAndChanged === 0 ? "" : ` ${changedSentence(doneAndChanged, outcome.done.length)}`;
-    const done = what !== null && verb === "retried" ? `${what} ${whenItRuns(outcome.done.length)}${code}` : what;
+    const done =
+      what !== null && verb === "retried"
+        ? `${what} ${whenRun(outcome.done.length === 1 ? "It runs" : `All ${formatCount(outcome.done.length)} run`, publishAt)}${code}`
+        : what;
     const trouble = troubleText(verb, outcome);
     const undo: NotificationAction | null =
       done === null || kept.length === 0 ? null : { title: "Undo", run: () => this.#undoList.undo(kept) };
@@ -242,6 +246,15 @@ function offer(text: string, actions: readonly NotificationAction[]): void {
     .then((choice) => actions.find(({ title }) => title === choice)?.run());
 }
 
+/** What an outcome is told with. */
+interface Telling {
+  /** Of these the code has changed since they died. */
+  readonly changed: ReadonlySet<RecordReference>;
+  /** By which it can be undone. */
+  readonly kept: readonly string[];
+  readonly publishAt: number | null;
+}
+
 interface Ids {
   readonly done: readonly string[];
   readonly missing: readonly string[];
@@ -250,12 +263,6 @@ interface Ids {
 
 function taskOf({ store, id }: RecordReference): TaskSummary | undefined {
   return store.task(id);
-}
-
-function whenItRuns(count: number): string {
-  return count === 1
-    ? "It runs when a Rage worker next starts."
-    : `All ${formatCount(count)} run when a Rage worker next starts.`;
 }
 
 async function confirmed({ message, detail, button }: Confirmation): Promise<boolean> {

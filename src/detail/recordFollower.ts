@@ -1,6 +1,7 @@
 import type { DetailOptions, RecordDetail } from "../service/protocol";
 import type { StoreService } from "../service/storeService";
 import type { ValuePath } from "../service/valueProtocol";
+import { whenRun } from "../actions/messages";
 import type { Departure } from "../actions/taskActions";
 import { Emitter, type Disposable } from "../stores/emitter";
 import type { StoreModel } from "../stores/storeModel";
@@ -130,10 +131,9 @@ export class RecordFollower implements Disposable {
   }
 
   /** We took records out ourselves, and so know what became of them. */
-  departed({ storeKey, ids, by }: Departure): void {
+  departed({ storeKey, ids, by, publishAt }: Departure): void {
     if (storeKey !== this.#reference.storeKey || !ids.includes(this.#reference.id)) return;
-    const text =
-      by === "retry" ? "You retried this task. It runs when a Rage worker next starts." : "You deleted this task.";
+    const text = by === "retry" ? `You retried this task. ${whenRun("It runs", publishAt)}` : "You deleted this task.";
     this.#gone({ tone: "gone", text });
   }
 

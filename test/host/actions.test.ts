@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { appendFileSync, existsSync, readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import { commands, env } from "vscode";
+import { commands, env, window, type InputBoxOptions, type QuickPickItem } from "vscode";
 import type { StoreModel } from "../../src/stores/storeModel";
 import { afterRemoval, dataFile, logLines } from "../support/fixtures";
 import { secondProcesses } from "../support/processes";
@@ -33,7 +33,7 @@ describe("retry and delete", () => {
   }
 
   /** As the list's menu does it: on the first of these items, all of them selected. */
-  async function run(command: "retry" | "delete" | "copyId", ids: readonly string[]): Promise<void> {
+  async function run(command: "retry" | "retryLater" | "delete" | "copyId", ids: readonly string[]): Promise<void> {
     const nodes = await recordNodes(store, ids);
     await commands.executeCommand(`deadTasks.${command}`, nodes[0], nodes);
   }
@@ -68,6 +68,36 @@ describe("retry and delete", () => {
     await eventually(() => {
       assert.deepEqual(ids(), rest);
     });
+  });
+
+  it("retries later at the time that is chosen, and says so", async () => {
+    const { showQuickPick, showInputBox } = window;
+    try {
+      Reflect.set(window, "showQuickPick", (items: readonly QuickPickItem[]) => Promise.resolve(items.at(-1)));
+      Reflect.set(window, "showInputBox", (options: InputBoxOptions) => {
+        const problem = options.validateInput?.("yesterday");
+        assert.ok(typeof problem === "string" && problem.startsWith("This is no time to come"));
+        assert.equal(options.validateInput?.("2h"), undefined);
+        return Promise.resolve("2h");
+      });
+      const [newest] = ids();
+      await run("retryLater", [newest!]);
+      assert.match(
+        dialogs.only().text,
+        /^Retried SendWelcomeEmail\. It runs at \d{4}-\d\d-\d\d \d\d:\d\d:\d\d, if a Rage worker has started by then; else when one next starts\.$/,
+      );
+      const { tasks } = await commandLine<{ tasks: { publish_at: number }[] }>("pending", "--storage", storage);
+      assert.equal(tasks.length, 1);
+      assert.ok(Math.abs(tasks[0]!.publish_at - Date.now() / 1000 - 7_200) < 60);
+
+      Reflect.set(window, "showQuickPick", () => Promise.resolve(undefined));
+      await run("retryLater", ids().slice(0, 1));
+      assert.deepEqual(dialogs.shown, []);
+      assert.equal(logLines(storage).length, 1, "closing the list retries nothing");
+    } finally {
+      Reflect.set(window, "showQuickPick", showQuickPick);
+      Reflect.set(window, "showInputBox", showInputBox);
+    }
   });
 
   it("lets Ruby find what was retried among the pending tasks", async () => {

@@ -117,6 +117,7 @@ describe("manifest", () => {
   it("keeps changing commands from read-only items and untrusted workspaces", () => {
     const changing: readonly string[] = [
       Command.retry,
+      Command.retryLater,
       Command.delete,
       Command.retryAll,
       Command.deleteAll,

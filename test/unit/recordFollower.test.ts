@@ -149,7 +149,7 @@ describe("RecordFollower", () => {
       const stage = new Stage();
       const follower = await following(stage);
       if (order === "after") stage.update({ type: "gone", ids: ["17-1-1"] });
-      follower.departed({ storeKey: "shop", ids: ["17-1-1"], by: "retry" });
+      follower.departed({ storeKey: "shop", ids: ["17-1-1"], by: "retry", publishAt: null });
       if (order === "before") stage.update({ type: "gone", ids: ["17-1-1"] });
       assert.match(follower.state.notices[0]!.text, /^You retried this task\./, order);
     }
@@ -159,7 +159,7 @@ describe("RecordFollower", () => {
     const stage = new Stage();
     const follower = await following(stage);
     stage.update({ type: "gone", ids: ["other"] });
-    follower.departed({ storeKey: "elsewhere", ids: ["17-1-1"], by: "delete" });
+    follower.departed({ storeKey: "elsewhere", ids: ["17-1-1"], by: "delete", publishAt: null });
     assert.ok(follower.state.present);
   });
 
