@@ -88,9 +88,15 @@ describe("the code of dead tasks", () => {
       .getByText(/1 task died here, .*: FrozenError: /)
       .first()
       .waitFor();
-    for (const theme of ["dark", "light", "high contrast"] as const) {
-      await workbench().setTheme(theme);
-      await workbench().screenshot(`problems-${theme.replace(" ", "-")}`);
+    for (const theme of ["Dark Modern", "Light Modern", "High Contrast"]) {
+      await workbench().applySettings({
+        "workbench.colorTheme": `Default ${theme}`,
+        "deadTasks.diagnostics": "information",
+      });
+      await page.locator(".squiggly-info").first().waitFor();
+      await workbench().screenshot(`problems ${theme}`);
+      await workbench().applySettings({ "deadTasks.diagnostics": "off" });
+      await page.locator(".squiggly-info").first().waitFor({ state: "detached" });
     }
   });
 
