@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { mkdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { source as axe } from "axe-core";
-import type { Browser, FrameLocator, Locator, Page } from "playwright-core";
+import type { Browser, Frame, FrameLocator, Locator, Page } from "playwright-core";
 import { launchBrowser } from "../../scripts/lib/browser.mjs";
 import { startServer, type Server } from "../../scripts/lib/server.mjs";
 import { root } from "../../scripts/lib/steps.mjs";
@@ -262,14 +262,20 @@ export class Workbench {
   }
 }
 
+/** The webview that is in sight, to ask its page for the value of an expression. */
+export async function webviewFrame({ page }: Workbench): Promise<Frame> {
+  const inner = page.locator("iframe.webview.ready:visible").first().contentFrame().locator("#active-frame");
+  const frame = await (await inner.elementHandle()).contentFrame();
+  assert.ok(frame, "there is a webview");
+  return frame;
+}
+
 /**
  * What axe finds wrong with the webview that is in sight, one line for each element. The page is asked by the debugger, so its security
  * policy, which lets no other script run, stays as it is.
  */
-export async function accessibilityViolations({ page }: Workbench): Promise<string[]> {
-  const inner = page.locator("iframe.webview.ready:visible").first().contentFrame().locator("#active-frame");
-  const frame = await (await inner.elementHandle()).contentFrame();
-  assert.ok(frame, "there is a webview");
+export async function accessibilityViolations(workbench: Workbench): Promise<string[]> {
+  const frame = await webviewFrame(workbench);
   await frame.evaluate(axe);
   // What shows through the page lies outside of it, where axe cannot see it.
   await frame.evaluate('document.documentElement.style.background = "var(--vscode-editor-background)"');

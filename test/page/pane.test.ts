@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { appendFileSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { newTask, taskLine } from "../support/stores";
-import { accessibilityViolations, useWorkbench } from "./harness";
+import { accessibilityViolations, useWorkbench, webviewFrame } from "./harness";
 
 describe("reading a failure in the detail pane", () => {
   const workbench = useWorkbench({ settings: { "workbench.colorTheme": "Default Dark Modern" } });
@@ -202,21 +202,23 @@ describe("reading a failure in the detail pane", () => {
   it("is reached by the keyboard alone, in the order in which it is read, and shows where one is", async () => {
     await show("PaymentGateway::CardDeclined", "Billing::ChargeCard");
     const { webview, page } = workbench();
-    const nameOf = "one => one.id || one.getAttribute('aria-label') || one.className";
-    const stops: unknown = await webview.locator("body").evaluate(
-      `body => [...body.querySelectorAll("button:enabled, input, [tabindex='0']")]
+    const frame = await webviewFrame(workbench());
+    const nameOf = "((one) => one.id || one.getAttribute('aria-label') || one.className)";
+    const stops = await frame.evaluate<string[]>(
+      `[...document.querySelectorAll("button:enabled, input, [tabindex='0']")]
         .filter((one) => one.checkVisibility() && one.tabIndex === 0)
         .map(${nameOf})`,
     );
+    assert.ok(stops.length > 10);
     await workbench().typeCommand("View: Focus Active Editor Group");
     await page.waitForFunction("document.activeElement?.tagName === 'IFRAME'");
-    const reached: unknown[] = [];
-    while (reached.length < (stops as unknown[]).length) {
+    const reached: string[] = [];
+    while (reached.length < stops.length) {
       await page.keyboard.press("Tab");
-      const focused = webview.locator(":focus");
-      reached.push(await focused.evaluate(nameOf));
-      const outline: unknown = await focused.evaluate("one => getComputedStyle(one).outlineStyle");
-      assert.notEqual(outline, "none", String(reached.at(-1)));
+      await webview.locator(":focus").waitFor();
+      reached.push(await frame.evaluate<string>(`${nameOf}(document.activeElement)`));
+      const outline = await frame.evaluate<string>("getComputedStyle(document.activeElement).outlineStyle");
+      assert.notEqual(outline, "none", reached.at(-1));
     }
     assert.deepEqual(reached, stops);
     for (const id of ["retry", "delete", "openFailingLine", "copyRuby", "copyAll", "openRaw", "excerpt-open"])
@@ -254,9 +256,10 @@ describe("reading a failure in the detail pane", () => {
         await page.setViewportSize({ width: 660, height: 1000 });
         await workbench().screenshot(`${name}-${theme.replaceAll(" ", "-")}-narrow`);
         assert.deepEqual(await accessibilityViolations(workbench()), [], `${name}, ${theme}, narrow`);
-        const overflow: unknown = await workbench()
-          .webview.locator("html")
-          .evaluate("page => page.scrollWidth - page.clientWidth");
+        const frame = await webviewFrame(workbench());
+        const overflow = await frame.evaluate<number>(
+          "document.scrollingElement.scrollWidth - document.scrollingElement.clientWidth",
+        );
         assert.equal(overflow, 0, `${name}, ${theme}: nothing sticks out`);
       }
     }
