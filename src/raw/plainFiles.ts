@@ -1,4 +1,14 @@
-import { commands, extensions, languages, Range, window, workspace, type TextDocument, type Uri } from "vscode";
+import {
+  commands,
+  extensions,
+  languages,
+  Range,
+  TabInputCustom,
+  window,
+  workspace,
+  type TextDocument,
+  type Uri,
+} from "vscode";
 import { hexEditorExtension, hexEditorViewType, rawLanguage } from "../ids";
 import type { Reporter } from "../reporter";
 import { formatBytes, withoutLinks } from "../text/labels";
@@ -26,7 +36,10 @@ export class PlainFiles {
     try {
       const { size } = await workspace.fs.stat(uri);
       if (size <= largestDocument) {
-        await show(await workspace.openTextDocument(uri), line ?? 1);
+        const document = await workspace.openTextDocument(uri);
+        // The guard is the file's, whichever editor it is set from: from the raw view it is set before anybody can type.
+        if (isInFront(uri)) await this.#protect();
+        await show(document, line ?? 1);
         await this.#protect();
       } else if (record !== null) {
         await show(await workspace.openTextDocument(rawUri(record.storeKey, record.id)), 1);
@@ -61,6 +74,11 @@ export class PlainFiles {
       this.#reporter.log("warn", `The raw file could not be made read-only in the editor: ${String(error)}`);
     }
   }
+}
+
+function isInFront(uri: Uri): boolean {
+  const input = window.tabGroups.activeTabGroup.activeTab?.input;
+  return input instanceof TabInputCustom && input.uri.toString() === uri.toString();
 }
 
 function offerHexEditor(): void {
