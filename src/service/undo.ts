@@ -51,7 +51,10 @@ export class UndoKeeper {
         const failed = kept;
         kept = null;
         this.#name = null;
-        if (failed !== null) attempt(() => { failed.discard(); });
+        if (failed !== null)
+          attempt(() => {
+            failed.discard();
+          });
       }
     };
     attempt(() => {

@@ -47,7 +47,7 @@ describe("taking a replay back", () => {
   }
 
   const isClaimed = (error: unknown): boolean =>
-    error instanceof StorageError && error.code === "claimed" && error.message.includes('A Rage worker has taken');
+    error instanceof StorageError && error.code === "claimed" && error.message.includes("A Rage worker has taken");
 
   it("brings the dead tasks back byte for byte, and leaves nothing to run", async () => {
     const { path, data, store, journal, log, takeBack } = await replayed(["1-1-1", "1-1-3"]);

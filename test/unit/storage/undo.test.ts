@@ -26,7 +26,13 @@ describe("undoing a deletion", () => {
     const data = join(path, dataName);
     writeFileSync(data, content);
     const journal = new UndoJournal(await storageEnvironment(replaced), directory);
-    const header: UndoHeader = { title: "Deleted", at: Math.floor(now / 1000), directory: path, prefix: "deferred-", log: null };
+    const header: UndoHeader = {
+      title: "Deleted",
+      at: Math.floor(now / 1000),
+      directory: path,
+      prefix: "deferred-",
+      log: null,
+    };
     const remove = async (...removed: readonly string[]): Promise<string> => {
       let name = "";
       await store.remove(removed, {
