@@ -98,15 +98,15 @@ describe("RecordFollower", () => {
     const gem = "/usr/lib/ruby/gems/3.3.0/gems/a-1/lib/a.rb:1:in 'x'";
     stage.answer = () => Promise.resolve(taskDetail({ backtrace: [gem, "app/b.rb:3:in 'B#c'"] }));
     await follower.reload();
-    assert.deepEqual(follower.failingPlace?.place, "app/b.rb:3:in 'B#c'");
+    assert.deepEqual(follower.failingPlace.place, "app/b.rb:3:in 'B#c'");
     stage.update({ type: "gone", ids: ["17-1-1"] });
-    assert.equal(follower.death?.taskClass, "Charge", "what is shown is still what died");
+    assert.equal(follower.death.taskClass, "Charge", "what is shown is still what died");
   });
 
   it("comes to an end although each read of the record brings a new status of the store", async () => {
     const stage = new Stage();
     stage.ready();
-    const { resolveFrames } = stage.host;
+    const { host } = stage;
     let reads = 0;
     stage.answer = () => {
       reads += 1;
@@ -114,10 +114,10 @@ describe("RecordFollower", () => {
       return Promise.resolve(taskDetail());
     };
     const slow: FollowerHost = {
-      ...stage.host,
+      ...host,
       resolveFrames: async (...given) => {
         await settled();
-        return resolveFrames(...given);
+        return host.resolveFrames(...given);
       },
     };
     const follower = new RecordFollower(slow, reference);
