@@ -24,7 +24,7 @@ export function rawHtml(webview: Webview, extensionUri: Uri): string {
 </head>
 <body>
   <div id="announcements" class="visually-hidden" role="status" aria-live="polite"></div>
-  <div id="page"></div>
+  <main id="page"><h1 class="visually-hidden">Raw storage file</h1></main>
   <script nonce="${nonce}" src="${uri("dist", "raw.js")}"></script>
 </body>
 </html>`;

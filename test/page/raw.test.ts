@@ -327,8 +327,14 @@ describe("the raw view of a long file", () => {
     await workbench().page.locator(".explorer-folders-view").getByText("deferred-dead_tasks-0").dblclick();
     await workbench().webview.getByRole("button", { name: "Current 3,000" }).waitFor();
     await workbench().applySettings(settings);
-    await workbench().page.keyboard.press("Control+w");
-    await workbench().page.locator(".explorer-folders-view").getByText("deferred-dead_tasks-0").dblclick();
-    await workbench().page.locator(".monaco-editor .view-line").first().waitFor();
+    const text = workbench().page.locator(".monaco-editor .view-line").first();
+    for (let attempt = 0; attempt < 10 && !(await text.isVisible()); attempt++) {
+      // Until the window knows of the changed settings, it opens the raw view again.
+      await workbench().page.keyboard.press("Control+w");
+      await workbench().page.waitForTimeout(500);
+      await workbench().page.locator(".explorer-folders-view").getByText("deferred-dead_tasks-0").dblclick();
+      await workbench().page.waitForTimeout(500);
+    }
+    await text.waitFor();
   });
 });
