@@ -19,6 +19,7 @@ import { startStoreService } from "./service/client";
 import type { StoreService } from "./service/storeService";
 import { StoreRegistry } from "./stores/storeRegistry";
 import { WorkspaceStores } from "./stores/workspaceStores";
+import { PendingView } from "./tree/pendingView";
 import { TaskView } from "./tree/taskView";
 
 /** What the extension offers to its own host tests. No promise to other extensions. */
@@ -28,6 +29,7 @@ export interface Testing {
   readonly registry: StoreRegistry;
   readonly stores: WorkspaceStores;
   readonly view: TaskView;
+  readonly pendingView: PendingView;
   readonly pane: DetailPane;
   readonly rawFiles: RawFiles;
   readonly ruby: RubyReader;
@@ -49,6 +51,7 @@ export function activate(context: ExtensionContext): Testing {
   const changes = new ChangesSinceFailure(service, code, reporter);
   const view = new TaskView(registry, stores, changes);
   const undoList = new UndoList(service, reporter, context);
+  const pendingView = new PendingView(service, registry, undoList, reporter);
   const actions = new TaskActions(service, reporter, context.globalState, changes, undoList);
   const rawFiles: RawFiles = new RawFiles({
     context,
@@ -81,6 +84,7 @@ export function activate(context: ExtensionContext): Testing {
     stores,
     changes,
     view,
+    pendingView,
     pane,
     comparison,
     rawFiles,
@@ -94,6 +98,7 @@ export function activate(context: ExtensionContext): Testing {
       registry,
       stores,
       view,
+      pendingView,
       pane,
       actions,
       undoList,
@@ -121,6 +126,7 @@ export function activate(context: ExtensionContext): Testing {
     registry,
     stores,
     view,
+    pendingView,
     pane,
     rawFiles,
     ruby,

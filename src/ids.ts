@@ -22,6 +22,7 @@ export const Command = {
   retryAll: "deadTasks.retryAll",
   deleteAll: "deadTasks.deleteAll",
   undo: "deadTasks.undo",
+  takeBack: "deadTasks.takeBack",
   forgetUndo: "deadTasks.forgetUndo",
   showMore: "deadTasks.showMore",
   refresh: "deadTasks.refresh",
@@ -34,6 +35,7 @@ export type Command = (typeof Command)[keyof typeof Command];
 export const View = {
   container: "deadTasks",
   tasks: "deadTasks.tasks",
+  pending: "deadTasks.pending",
 } as const;
 
 export const ContextKey = {
@@ -73,6 +75,9 @@ export const ItemKind = {
   store: "store",
   storeReadOnly: "storeReadOnly",
   storeEmpty: "storeEmpty",
+  /** A log of pending tasks, and one that this editor wrote and can take back. */
+  log: "log",
+  logOfOurs: "logOfOurs",
 } as const;
 export type ItemKind = (typeof ItemKind)[keyof typeof ItemKind];
 

@@ -15,6 +15,8 @@ import type { StoreRegistry } from "../stores/storeRegistry";
 import type { WorkspaceStores } from "../stores/workspaceStores";
 import { counted } from "../text/labels";
 import { isTreeNode, type TreeNode } from "../tree/nodes";
+import { isPendingNode } from "../tree/pendingTree";
+import type { PendingView } from "../tree/pendingView";
 import type { TaskView } from "../tree/taskView";
 import type { UndoList } from "./undoList";
 import { chosenNodes, recordReference, recordsOf, type RecordReference } from "./references";
@@ -26,6 +28,7 @@ export interface CommandServices {
   readonly registry: StoreRegistry;
   readonly stores: WorkspaceStores;
   readonly view: TaskView;
+  readonly pendingView: PendingView;
   readonly pane: DetailPane;
   readonly actions: TaskActions;
   readonly undoList: UndoList;
@@ -41,7 +44,7 @@ type Handler = (given: readonly unknown[]) => unknown;
 
 /** All commands. Typed by the ids, so that none is forgotten. */
 export function registerCommands(services: CommandServices): Disposable[] {
-  const { registry, stores, view, pane, actions, undoList, comparison, rawFiles, reporter } = services;
+  const { registry, stores, view, pendingView, pane, actions, undoList, comparison, rawFiles, reporter } = services;
   const chosen = (given: readonly unknown[]): TreeNode[] | null => {
     const nodes = chosenNodes(given, view.view.selection);
     if (nodes === null) tellItemGone();
@@ -114,6 +117,10 @@ export function registerCommands(services: CommandServices): Disposable[] {
     [Command.retryAll]: onAll("Retry all dead tasks of which store?", (records) => actions.retry(records)),
     [Command.deleteAll]: onAll("Delete all dead tasks of which store?", (records) => actions.delete(records)),
     [Command.undo]: () => undoList.choose(),
+    [Command.takeBack]: async ([item]) => {
+      if (isPendingNode(item) && item.kind === "log" && item.undo !== null) await undoList.undo([item.undo]);
+      else void window.showInformationMessage("Only tasks that were retried here and wait in a log can be taken back.");
+    },
     [Command.forgetUndo]: () => undoList.forget(),
     [Command.showMore]: ([item]) => {
       if (isTreeNode(item) && item.kind === "more") view.tree.showMore(item.store);
@@ -121,6 +128,7 @@ export function registerCommands(services: CommandServices): Disposable[] {
     [Command.refresh]: async () => {
       await stores.look();
       await registry.refresh();
+      await pendingView.look();
     },
     [Command.stopReading]: async ([item]) => {
       const reading = isTreeNode(item) && "store" in item ? [item.store] : registry.stores;

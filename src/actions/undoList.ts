@@ -4,6 +4,7 @@ import { userMessage, type Reporter } from "../reporter";
 import type { UndoRequest, UndoableChange } from "../service/protocol";
 import type { StoreService } from "../service/storeService";
 import { undoLimits } from "../settings";
+import { Emitter } from "../stores/emitter";
 import type { StoreModel } from "../stores/storeModel";
 import { counted, formatBytes, formatCount } from "../text/labels";
 import { relativeTime } from "../text/times";
@@ -15,6 +16,10 @@ export class UndoList {
   readonly #service: StoreService;
   readonly #reporter: Reporter;
   readonly #directory: string;
+  readonly #changed = new Emitter<undefined>();
+
+  /** Something was undone or forgotten, or can be undone now. */
+  readonly onDidChange = this.#changed.event;
 
   constructor(
     service: StoreService,
@@ -50,7 +55,7 @@ export class UndoList {
   /** Lets the user choose among what can be undone. */
   async choose(): Promise<void> {
     if (!(await mayUndo())) return;
-    const changes = await this.#changes();
+    const changes = await this.#tidied();
     if (changes.length === 0) {
       void window.showInformationMessage("There is nothing to undo.");
       return;
@@ -68,7 +73,7 @@ export class UndoList {
   }
 
   async forget(): Promise<void> {
-    const changes = await this.#changes();
+    const changes = await this.#tidied();
     if (changes.length === 0) {
       void window.showInformationMessage("Nothing is kept for undoing.");
       return;
@@ -80,7 +85,9 @@ export class UndoList {
       { modal: true, detail: "What was deleted is lost then." },
       forget,
     );
-    if (choice === forget) await this.#service.pruneUndo(this.#directory, { bytes: 0, age: 0 });
+    if (choice !== forget) return;
+    await this.#service.pruneUndo(this.#directory, { bytes: 0, age: 0 });
+    this.#changed.fire(undefined);
   }
 
   /** Forgets what is over the limits, which time alone can bring about. */
@@ -93,9 +100,19 @@ export class UndoList {
     }
   }
 
-  async #changes(): Promise<readonly UndoableChange[]> {
+  async #tidied(): Promise<readonly UndoableChange[]> {
     await this.prune();
     return await this.#service.undoableChanges(this.#directory);
+  }
+
+  /** What can be undone, newest first. Never rejects: where it cannot be read, that is logged. */
+  async changes(): Promise<readonly UndoableChange[]> {
+    try {
+      return await this.#service.undoableChanges(this.#directory);
+    } catch (error) {
+      this.#reporter.log("warn", `What can be undone could not be read: ${userMessage(error)}`);
+      return [];
+    }
   }
 
   /** Undoes these, each by itself; reported, never thrown. */
@@ -114,6 +131,7 @@ export class UndoList {
         }
       }
     });
+    this.#changed.fire(undefined);
     this.#reporter.log("info", `undo: ${outcome.restored} dead again, ${outcome.present} there already`);
     const text = undoneText(outcome);
     if (text === "") return;

@@ -36,6 +36,7 @@ export function startStoreService(workerPath: string, log: Log): StoreService {
     findValues: request("findValues"),
     retry: request("retry"),
     delete: request("delete"),
+    pendingLogs: request("pendingLogs"),
     lineBytes: request("lineBytes"),
     undoableChanges: request("undoableChanges"),
     undoChange: request("undoChange"),
@@ -86,6 +87,7 @@ class Connection {
 
   async request(name: RequestName, parameters: readonly unknown[]): Promise<unknown> {
     if (this.#ended !== null) throw this.#ended;
+    if (this.#disposed) throw shuttingDown();
     const worker = (this.#worker ??= this.#start());
     this.#sequence += 1;
     const message: RequestMessage = { sequence: this.#sequence, name, parameters };
@@ -129,13 +131,17 @@ class Connection {
   }
 
   #end(): void {
-    this.#ended = new ServiceError(
-      "worker-ended",
-      this.#disposed
-        ? "Dead Tasks is shutting down."
-        : "The part of Dead Tasks that reads the stores has stopped. Reload the window to start it again; the log says why.",
-    );
+    this.#ended = this.#disposed
+      ? shuttingDown()
+      : new ServiceError(
+          "worker-ended",
+          "The part of Dead Tasks that reads the stores has stopped. Reload the window to start it again; the log says why.",
+        );
     for (const { reject } of this.#waiting.values()) reject(this.#ended);
     this.#waiting.clear();
   }
+}
+
+function shuttingDown(): ServiceError {
+  return new ServiceError("worker-ended", "Dead Tasks is shutting down.");
 }

@@ -142,6 +142,37 @@ export interface DeleteOutcome {
   readonly undo?: string;
 }
 
+/** A task that waits in a log. */
+export interface PendingSummary {
+  readonly id: string;
+  /** Null where its context cannot be read. */
+  readonly taskClass: string | null;
+  /** Null before its first failure. */
+  readonly attempts: number | null;
+  /** Unix seconds; null where the id does not say. */
+  readonly enqueuedAt: number | null;
+  /** Not before this time, in Unix seconds; null for at once. */
+  readonly publishAt: number | null;
+}
+
+/** A log in which tasks wait. */
+export interface PendingLog {
+  /** Bare file name. */
+  readonly name: string;
+  /** The worker that holds it; `none` where none does, as far as this machine knows; `unknown` where that cannot be told. */
+  readonly worker: "none" | "unknown" | { readonly processId: number };
+  /** In the order in which they were enqueued; not all where there are very many. */
+  readonly tasks: readonly PendingSummary[];
+  readonly count: number;
+}
+
+export interface PendingLogs {
+  /** To be given with the next question. */
+  readonly fingerprint: string;
+  /** Null where nothing changed since `known`. */
+  readonly logs: readonly PendingLog[] | null;
+}
+
 /** How much is kept for undoing, and for how long. */
 export interface UndoLimits {
   /** Bytes, of all changes. */
@@ -215,6 +246,8 @@ export interface StoreRequests extends RawRequests, ValueRequests {
   /** `publishAt`: Unix seconds, null for at once. */
   retry(key: string, ids: readonly string[], publishAt: number | null, undo?: UndoRequest): RetryOutcome;
   delete(key: string, ids: readonly string[], undo?: UndoRequest): DeleteOutcome;
+  /** `known`: the fingerprint of the last answer, null for none. */
+  pendingLogs(key: string, known: string | null): PendingLogs;
   /** Bytes of the lines of these tasks, as far as they are known. */
   lineBytes(key: string, ids: readonly string[]): number;
   /** Newest first. */

@@ -11,11 +11,13 @@ import {
 import { ContextReader } from "./contextReader";
 import { discoverStores } from "./discoverStores";
 import { emptyStatus } from "./emptyStatus";
+import { pendingFingerprint, readPendingLogs } from "./pendingLogs";
 import { problemOf } from "./problems";
 import type {
   DeleteOutcome,
   DetailOptions,
   DiscoveredStore,
+  PendingLogs,
   RecordDetail,
   RequestMessage,
   RequestName,
@@ -205,6 +207,15 @@ class StoreWorker implements Answers {
     return new UndoKeeper(this.#environment, store, request, (text) => {
       this.#send({ type: "log", level: "warn", text });
     });
+  }
+
+  pendingLogs(key: string, known: string | null): Promise<PendingLogs> {
+    const store = this.#hosts.get(key)?.store;
+    if (store === undefined) return Promise.resolve({ fingerprint: "", logs: [] });
+    const { fileSystem } = this.#environment;
+    const fingerprint = pendingFingerprint(fileSystem, store.names);
+    const logs = fingerprint === known ? null : readPendingLogs(fileSystem, store.names);
+    return Promise.resolve({ fingerprint, logs });
   }
 
   lineBytes(key: string, ids: readonly string[]): Promise<number> {

@@ -84,6 +84,12 @@ export function isTakeBackName(prefix: string, name: string): boolean {
   return name.startsWith(start) && /^\d+-[0-9a-z]+$/.test(name.slice(start.length));
 }
 
+/** The Unix time of the enqueue that an id of Rage's begins with, in seconds; null for an id of another form. */
+export function timeOfId(id: string): number | null {
+  const [, seconds] = /^(\d{1,12})-/.exec(id) ?? [];
+  return seconds === undefined || seconds === "0" ? null : Number(seconds);
+}
+
 /** Task ids are bytes in the file and strings everywhere else; a byte that is not UTF-8 becomes a lone surrogate. */
 export function idFromBytes(line: Buffer, start = 0, end = line.length): string {
   const text = line.toString("utf8", start, end);

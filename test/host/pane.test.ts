@@ -84,22 +84,26 @@ describe("what the pane knows beside the record", () => {
     });
 
     it("says what is wrong with a file that is too short, too large or gone", async () => {
-      // One that no editor has opened: of an open file the editor's text counts, whatever its size.
-      const gateway = join(folder(), "lib", "payment_gateway.rb");
-      const whole = readFileSync(gateway, "utf8");
-      const store = await bookshop();
-      const declined = store.newestFirst().find((task) => task.exceptionClass === "PaymentGateway::CardDeclined")!;
-      await show(store, declined.id);
-      await excerpt(({ lines }) => lines.length > 0);
+      // One that no editor has ever opened: of a file that the editor knows, the editor's text counts, whatever its size.
+      const only = join(folder(), "lib", "only_here.rb");
+      const storage = copyFixture(folders.make(), "basic");
+      appendFileSync(
+        dataFile(storage),
+        taskLine(newTask("1767226000-1-1", { backtrace: [`${only}:3:in 'OnlyHere#call'`] })),
+      );
       try {
-        writeFileSync(gateway, "# short\n");
-        await excerpt(({ notice }) => /^Line \d+ is not there: the file has 1 line now\.$/.test(notice ?? ""));
-        writeFileSync(gateway, "#".repeat(4_000_001));
+        writeFileSync(only, "class OnlyHere\n  def call\n    raise\n  end\nend\n");
+        const [store] = await openStores({ path: storage, name: "shop" });
+        await show(store!, "1767226000-1-1");
+        assert.equal(textOf(await excerpt(({ lines }) => lines.length > 0)).trim(), "raise");
+        writeFileSync(only, "# short\n");
+        await excerpt(({ notice }) => notice === "Line 3 is not there: the file has 1 line now.");
+        writeFileSync(only, "#".repeat(4_000_001));
         await excerpt(({ notice }) => notice === "The file is larger than 4.0 MB.");
-        rmSync(gateway);
+        rmSync(only);
         await excerpt(({ notice }) => notice?.startsWith("The file could not be read: ") === true);
       } finally {
-        writeFileSync(gateway, whole);
+        rmSync(only, { force: true });
       }
     });
 
