@@ -2,7 +2,6 @@ import assert from "node:assert/strict";
 import { appendFileSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { monitorEventLoopDelay } from "node:perf_hooks";
 import { commands } from "vscode";
 import type { StoreModel } from "../../src/stores/storeModel";
 import { bigDataFile, bigStoreId } from "../support/bigStore";
@@ -19,7 +18,6 @@ describe("a store of three thousand tasks", function () {
   let parent: string;
   let file: string;
   let store: StoreModel;
-  let blocked: number;
 
   before(async () => {
     parent = mkdtempSync(join(tmpdir(), "dead-tasks-"));
@@ -27,25 +25,16 @@ describe("a store of three thousand tasks", function () {
     file = dataFile(storage);
     writeFileSync(file, bigDataFile(count));
     await deadTasks();
-    const delays = monitorEventLoopDelay({ resolution: 5 });
-    delays.enable();
     store = (await openStores({ path: storage, name: "big" }))[0]!;
     await eventually(() => {
       assert.equal(store.taskCount, count);
     }, 20_000);
     await nodesOf(store);
-    delays.disable();
-    blocked = delays.max / 1e6;
   });
 
   after(async () => {
     await setStores(undefined);
     rmSync(parent, { recursive: true, force: true });
-  });
-
-  it("is opened without standing in anyone's way", () => {
-    // Ordinarily some 20 ms; on a machine that is busy with other things a multiple.
-    assert.ok(blocked < 200, `the extension host stood still for ${blocked.toFixed(0)} ms`);
   });
 
   it("is counted whole on the badge and shown a page at a time", async () => {
