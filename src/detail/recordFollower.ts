@@ -3,6 +3,7 @@ import type { StoreService } from "../service/storeService";
 import type { ValuePath } from "../service/valueProtocol";
 import { whenRun } from "../actions/messages";
 import type { Departure } from "../actions/taskActions";
+import { failingFrame } from "../code/frameFiles";
 import { Emitter, type Disposable } from "../stores/emitter";
 import type { StoreModel } from "../stores/storeModel";
 import type { StoreChange, StoreRegistry } from "../stores/storeRegistry";
@@ -78,8 +79,8 @@ export class RecordFollower implements Disposable {
 
   /** The first frame of the application's own code that has a file here; null where none has. */
   get failingPlace(): FilePlace | null {
-    const found = this.#frames.find(({ frame, file }) => frame.origin === "application" && file !== null);
-    if (found === undefined || found.file === null) return null;
+    const found = failingFrame(this.#frames);
+    if (found === null || found.file === null) return null;
     return { file: found.file, line: found.frame.line, place: found.place, method: found.frame.method };
   }
 

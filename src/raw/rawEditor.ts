@@ -2,11 +2,18 @@ import { env, Uri, window, workspace, type Disposable, type ExtensionContext, ty
 import { Setting } from "../ids";
 import { userMessage, type Reporter } from "../reporter";
 import type { StoreModel } from "../stores/storeModel";
-import { rawHtml } from "./html";
 import type { PlainFiles, RecordPlace } from "./plainFiles";
 import { parseRawPageMessage, type PageTarget, type RawHostMessage } from "./protocol";
 import { answerPage } from "./rawAnswers";
 import type { RawDocument, RawDocumentServices } from "./rawDocument";
+import { webviewHtml, type WebviewPage } from "../webviewPage";
+
+const page: WebviewPage = {
+  title: "Raw Storage File",
+  styles: ["raw.css"],
+  script: "raw.js",
+  body: '<main id="page"><h1 class="visually-hidden">Raw storage file</h1></main>',
+};
 
 export interface RawEditorServices extends RawDocumentServices {
   readonly context: ExtensionContext;
@@ -43,7 +50,7 @@ export class RawEditor implements Disposable {
         if (event.affectsConfiguration(`${Setting.section}.${Setting.maskedNames}`)) void this.#tell();
       }),
     ];
-    panel.webview.html = rawHtml(panel.webview, extensionUri);
+    panel.webview.html = webviewHtml(panel.webview, extensionUri, page);
   }
 
   /** The plain text, at a line where one is wanted. */
