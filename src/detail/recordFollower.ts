@@ -80,8 +80,9 @@ export class RecordFollower implements Disposable {
   /** The first frame of the application's own code that has a file here; null where none has. */
   get failingPlace(): FilePlace | null {
     const found = failingFrame(this.#frames);
-    if (found === null || found.file === null) return null;
-    return { file: found.file, line: found.frame.line, place: found.place, method: found.frame.method };
+    const file = found?.file ?? null;
+    if (found === null || file === null) return null;
+    return { file, line: found.frame.line, place: found.place, method: found.frame.method };
   }
 
   /** The file and line that a frame of the state's backtrace opens; null for none. */
