@@ -7,6 +7,7 @@ import { CodeFiles } from "./code/codeFiles";
 import { RecordComparison } from "./detail/compareRecords";
 import { FailureDiagnostics } from "./code/failureDiagnostics";
 import { TaskLenses } from "./code/lenses";
+import { RetryCheck } from "./code/retryCheck";
 import { TaskClasses } from "./code/taskClasses";
 import { DetailPane } from "./detail/detailPane";
 import { RawFiles } from "./raw/openRaw";
@@ -52,7 +53,10 @@ export function activate(context: ExtensionContext): Testing {
   const view = new TaskView(registry, stores, changes);
   const undoList = new UndoList(service, reporter, context);
   const pendingView = new PendingView(service, registry, undoList, reporter);
-  const actions = new TaskActions(service, reporter, context.globalState, changes, undoList);
+  const ruby = rubyReader(Uri.joinPath(context.extensionUri, "dist", "rubyWorker.js").fsPath);
+  const taskClasses = new TaskClasses(ruby, reporter);
+  const retryCheck = new RetryCheck(service, taskClasses, reporter);
+  const actions = new TaskActions(service, reporter, context.globalState, changes, retryCheck, undoList);
   const rawFiles: RawFiles = new RawFiles({
     context,
     service,
@@ -62,8 +66,6 @@ export function activate(context: ExtensionContext): Testing {
     plainFiles: new PlainFiles(reporter),
     showTask: (store, id) => showInList(view, pane, store, id),
   });
-  const ruby = rubyReader(Uri.joinPath(context.extensionUri, "dist", "rubyWorker.js").fsPath);
-  const taskClasses = new TaskClasses(ruby, reporter);
   const comparison = new RecordComparison(service, registry);
   const pane = new DetailPane({
     context,
@@ -75,6 +77,7 @@ export function activate(context: ExtensionContext): Testing {
     rawFiles,
     code,
     changes,
+    retryCheck,
     reporter,
   });
   context.subscriptions.push(
@@ -91,6 +94,7 @@ export function activate(context: ExtensionContext): Testing {
     new RawRecords(service),
     ruby,
     taskClasses,
+    retryCheck,
     new TaskLenses(registry, ruby, reporter),
     new FailureDiagnostics({ registry, service, code, reporter }),
     ...registerCommands({

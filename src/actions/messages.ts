@@ -1,9 +1,12 @@
 import { counted, formatCount, oneLine } from "../text/labels";
 import { absoluteTime } from "../text/times";
+import type { Doubt } from "../code/retryCheck";
 import type { RecordReference } from "./references";
 
 /** How many names a confirmation or an outcome spells out. */
 const namesShown = 8;
+/** How many kinds of doubt a confirmation spells out. */
+const doubtsShown = 3;
 
 /** `PaymentTask ×3`, one a line, and `and 12 more`: names are counted, since many tasks are often of one class. */
 export function nameList(records: readonly RecordReference[]): string {
@@ -46,18 +49,52 @@ export function recordsTitle(records: readonly RecordReference[]): string {
   return records.length === 1 ? names : `${countedRecords(records)}: ${names}`;
 }
 
-/** `changed`: of how many the code is known to have changed since they died. `publishAt`: Unix seconds, null for at once. */
+/** What is known of the code of tasks that are to be retried. */
+export interface CodeFindings {
+  /** Of how many it is known to have changed since they died. */
+  readonly changed: number;
+  /** Of each that would surely fail again, why. */
+  readonly doubts: readonly Doubt[];
+}
+
+/** Of one task that would surely fail again. It is asked about, not refused. */
+export function doubtConfirmation(record: RecordReference, doubt: Doubt, changed: boolean): Confirmation {
+  const code = changed ? ` ${changedSentence(1, 1)}` : "";
+  return {
+    message: `Retry ${nameOfOne(record)} from ${record.store.name}?`,
+    detail: `${doubt.text} As the code stands, it would fail again.${code}`,
+    button: "Retry Anyway",
+  };
+}
+
+/** `publishAt`: Unix seconds, null for at once. */
 export function retryConfirmation(
   records: readonly RecordReference[],
-  changed: number,
+  { changed, doubts }: CodeFindings,
   publishAt: number | null = null,
 ): Confirmation {
-  const code = changed === 0 ? "" : `\n\n${changedSentence(changed, records.length)}`;
+  const sentences = doubtSentences(doubts, records.length);
+  if (changed > 0) sentences.unshift(changedSentence(changed, records.length));
+  const code = sentences.length === 0 ? "" : `\n\n${sentences.join("\n")}`;
   return {
     message: `Retry ${countedRecords(records)}${from(records)}?`,
     detail: `${nameList(records)}\n\n${whenRun("They run", publishAt)}${code}`,
     button: `Retry ${formatCount(records.length)}`,
   };
+}
+
+/** For each kind of doubt about `all` tasks how many have it, the most frequent first. */
+function doubtSentences(doubts: readonly Doubt[], all: number): string[] {
+  const counts = new Map<string, number>();
+  for (const { named } of doubts) counts.set(named, (counts.get(named) ?? 0) + 1);
+  const kinds = [...counts].sort(([, one], [, other]) => other - one);
+  const which = (count: number): string => (count === all ? "all of them" : `${formatCount(count)} of them`);
+  const sentences = kinds
+    .slice(0, doubtsShown)
+    .map(([sentence, count]) => `For ${which(count)} the check found: ${sentence}`);
+  const left = kinds.slice(doubtsShown).reduce((sum, [, count]) => sum + count, 0);
+  if (left > 0) sentences.push(`For ${formatCount(left)} more it found other reasons why they would fail again.`);
+  return sentences;
 }
 
 /** `subject`: `It runs`, `They run`. `publishAt`: Unix seconds, null for at once. */

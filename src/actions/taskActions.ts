@@ -1,6 +1,7 @@
 import { commands, env, window, workspace, type Memento } from "vscode";
 import { maskedNames } from "../settings";
 import type { ChangesSinceFailure } from "../code/changes";
+import type { Doubt, RetryCheck } from "../code/retryCheck";
 import { retryHintHiddenKey, View } from "../ids";
 import type { NotificationAction, Reporter } from "../reporter";
 import type { TaskSummary } from "../service/protocol";
@@ -12,6 +13,7 @@ import {
   changedSentence,
   deleteConfirmation,
   doneText,
+  doubtConfirmation,
   retryConfirmation,
   troubleText,
   whenRun,
@@ -21,7 +23,7 @@ import {
 import { undoNote, type UndoList } from "./undoList";
 import { groupByStore, type RecordReference } from "./references";
 
-/** Before several are retried, so many of them are looked at for changes of their code, for so many milliseconds. */
+/** Before a retry so many tasks are held against the code, for so many milliseconds. */
 const mostLookedAt = 200;
 const longestLook = 1_000;
 
@@ -40,6 +42,7 @@ export class TaskActions {
   readonly #reporter: Reporter;
   readonly #memory: Memento;
   readonly #changes: ChangesSinceFailure;
+  readonly #retryCheck: RetryCheck;
   readonly #undoList: UndoList;
   readonly #departed = new Emitter<Departure>();
 
@@ -50,12 +53,14 @@ export class TaskActions {
     reporter: Reporter,
     memory: Memento,
     changes: ChangesSinceFailure,
+    retryCheck: RetryCheck,
     undoList: UndoList,
   ) {
     this.#service = service;
     this.#reporter = reporter;
     this.#memory = memory;
     this.#changes = changes;
+    this.#retryCheck = retryCheck;
     this.#undoList = undoList;
   }
 
@@ -69,8 +74,9 @@ export class TaskActions {
       return;
     }
     if (!(await this.#mayChange(retryable))) return;
-    const changed = await this.#changedAmong(retryable);
-    if (retryable.length > 1 && !(await confirmed(retryConfirmation(retryable, changed.size, publishAt)))) return;
+    const [changed, doubts] = await Promise.all([this.#changedAmong(retryable), this.#doubtsAbout(retryable)]);
+    const question = retryQuestion(retryable, changed, doubts, publishAt);
+    if (question !== null && !(await confirmed(question))) return;
     const obstacle = await this.#undoList.obstacle(retryable);
     const kept: string[] = [];
     const outcome = await this.#run("retry", publishAt, retryable, async (store, ids) => {
@@ -194,10 +200,7 @@ export class TaskActions {
    */
   async #changedAmong(records: readonly RecordReference[]): Promise<ReadonlySet<RecordReference>> {
     if (records.length > 1) {
-      const groups = groupByStore(records.slice(0, mostLookedAt)).map(
-        (group) => [group.store, group.records.map(taskOf).filter((task) => task !== undefined)] as const,
-      );
-      await this.#changes.lookWithin(longestLook, new Map(groups));
+      await this.#changes.lookWithin(longestLook, tasksToLookAt(records));
     }
     return new Set(
       records.filter((record) => {
@@ -205,6 +208,12 @@ export class TaskActions {
         return task !== undefined && this.#changes.known(task).length > 0;
       }),
     );
+  }
+
+  /** Of each task that would surely fail again, as far as there is time to find out, why. */
+  async #doubtsAbout(records: readonly RecordReference[]): Promise<readonly Doubt[]> {
+    const doubts = await this.#retryCheck.within(longestLook, tasksToLookAt(records));
+    return [...doubts.values()];
   }
 
   /** Does not wait for the answers to its notifications. */
@@ -259,6 +268,27 @@ interface Ids {
   readonly done: readonly string[];
   readonly missing: readonly string[];
   readonly failed: readonly { readonly id: string; readonly error: string }[];
+}
+
+/** The first of these, by their store. */
+function tasksToLookAt(records: readonly RecordReference[]): ReadonlyMap<StoreModel, readonly TaskSummary[]> {
+  const groups = groupByStore(records.slice(0, mostLookedAt));
+  return new Map(groups.map((group) => [group.store, group.records.map(taskOf).filter((task) => task !== undefined)]));
+}
+
+/** Several are always asked about, one only where it would surely fail again. */
+function retryQuestion(
+  records: readonly RecordReference[],
+  changed: ReadonlySet<RecordReference>,
+  doubts: readonly Doubt[],
+  publishAt: number | null,
+): Confirmation | null {
+  const [only, ...more] = records;
+  if (only === undefined || more.length > 0) {
+    return retryConfirmation(records, { changed: changed.size, doubts }, publishAt);
+  }
+  const [doubt] = doubts;
+  return doubt === undefined ? null : doubtConfirmation(only, doubt, changed.has(only));
 }
 
 function taskOf({ store, id }: RecordReference): TaskSummary | undefined {

@@ -4,6 +4,7 @@ import { userMessage, type Reporter } from "../reporter";
 import type { ClassDefinition, Definitions, FoundDefinition } from "../ruby/protocol";
 import type { RubyReader } from "../ruby/reader";
 import { isClassName, lastPart, mayDefine } from "../ruby/textFilter";
+import { Emitter } from "../stores/emitter";
 import type { StoreModel } from "../stores/storeModel";
 import { counted, oneLine } from "../text/labels";
 import { insideOf } from "./frames";
@@ -20,6 +21,8 @@ const neverSearched = ["**/node_modules/**", "**/vendor/bundle/**", "**/.git/**"
 
 export interface FoundClass {
   readonly file: string;
+  /** Whether Ruby would load the file. */
+  readonly isSound: boolean;
   readonly definition: ClassDefinition;
 }
 
@@ -28,6 +31,8 @@ export interface ClassSearch {
   readonly found: readonly FoundClass[];
   /** Why nothing was found, fit for a user. */
   readonly absence: string;
+  /** Whether nothing was left out, so that what was not found is not there. */
+  readonly isComplete: boolean;
 }
 
 /** Finds where the workspace's Ruby files define the classes of tasks. */
@@ -36,8 +41,12 @@ export class TaskClasses implements Disposable {
   readonly #reporter: Reporter;
   readonly #searches = new Map<string, Promise<ClassSearch>>();
   readonly #disposables: Disposable[] = [];
+  readonly #changed = new Emitter<undefined>();
   #watching = false;
   #symbolsFrom = 0;
+
+  /** What was found may be otherwise now. Comes often while somebody types. */
+  readonly onDidChange = this.#changed.event;
 
   constructor(ruby: RubyReader, reporter: Reporter) {
     this.#ruby = ruby;
@@ -59,17 +68,23 @@ export class TaskClasses implements Disposable {
   }
 
   async #search(name: string, application: string | null): Promise<ClassSearch> {
-    if (!isClassName(name)) return { found: [], absence: `“${oneLine(name, 80)}” is not the name of a Ruby class.` };
+    if (!isClassName(name)) {
+      return { found: [], absence: `“${oneLine(name, 80)}” is not the name of a Ruby class.`, isComplete: false };
+    }
     if ((workspace.workspaceFolders ?? []).length === 0) {
-      return { found: [], absence: `No folder is open in which ${name} could be defined.` };
+      return { found: [], absence: `No folder is open in which ${name} could be defined.`, isComplete: false };
     }
     const convention = conventionalPath(name);
     const near = (await Promise.all([rubyFiles(`**/${convention}`), this.#symbolFiles(name)])).flat();
     const nearby = await this.#definitions(name, near, application);
-    if (nearby.found.length > 0) return { found: ordered(nearby.found, application), absence: "" };
+    if (nearby.found.length > 0) return { found: ordered(nearby.found, application), absence: "", isComplete: true };
     const all = await rubyFiles("**/*.rb");
     const searched = await this.#definitions(name, all, application);
-    return { found: ordered(searched.found, application), absence: absence(name, convention, all.length, searched) };
+    return {
+      found: ordered(searched.found, application),
+      absence: absence(name, convention, all.length, searched),
+      isComplete: all.length < searchedFiles && searched.skipped.length === 0,
+    };
   }
 
   /** Where an editor has changes that are not saved, what it shows counts. */
@@ -84,9 +99,10 @@ export class TaskClasses implements Disposable {
     for (const document of unsaved) {
       const text = document.getText();
       if (!files.includes(document.uri.fsPath) || !mayDefine(text, name)) continue;
-      const { classes } = await this.#ruby.classesInText(text);
+      const { classes, problem } = await this.#ruby.classesInText(text);
       for (const definition of classes) {
-        if (isNamed(definition, name)) all.push({ path: document.uri.fsPath, definition });
+        if (!isNamed(definition, name)) continue;
+        all.push({ path: document.uri.fsPath, isSound: problem === null, definition });
       }
     }
     return { found: all, skipped };
@@ -124,6 +140,7 @@ export class TaskClasses implements Disposable {
     this.#watching = true;
     const forget = (): void => {
       this.#searches.clear();
+      this.#changed.fire(undefined);
     };
     const watcher = workspace.createFileSystemWatcher("**/*.rb");
     this.#disposables.push(
@@ -142,6 +159,7 @@ export class TaskClasses implements Disposable {
 
   dispose(): void {
     for (const disposable of this.#disposables) disposable.dispose();
+    this.#changed.dispose();
   }
 }
 
@@ -167,7 +185,7 @@ export function choices(found: readonly FoundClass[], application: string | null
 }
 
 function ordered(found: readonly FoundDefinition[], application: string | null): FoundClass[] {
-  const classes = found.map(({ path: file, definition }): FoundClass => ({ file, definition }));
+  const classes = found.map(({ path: file, ...rest }): FoundClass => ({ file, ...rest }));
   const rank = ({ file, definition }: FoundClass): number =>
     (definition.perform === null ? 1_000 : 0) + unlikelihood(file, application);
   return classes.sort((one, other) => rank(one) - rank(other));

@@ -4,6 +4,7 @@ import type { TaskActions } from "../actions/taskActions";
 import type { ChangesSinceFailure, TaskChanges } from "../code/changes";
 import type { CodeFiles } from "../code/codeFiles";
 import { changesSentence } from "../code/fileHistory";
+import type { RetryCheck } from "../code/retryCheck";
 import { openPlace } from "../code/openPlace";
 import { Command, Setting } from "../ids";
 import type { RawFiles } from "../raw/openRaw";
@@ -35,6 +36,7 @@ export interface DetailServices {
   readonly rawFiles: RawFiles;
   readonly code: CodeFiles;
   readonly changes: ChangesSinceFailure;
+  readonly retryCheck: RetryCheck;
   readonly reporter: Reporter;
 }
 
@@ -54,6 +56,8 @@ export class OpenPane implements Disposable {
   readonly #services: DetailServices;
   readonly #disposables: { dispose(): unknown }[];
   #changes: TaskChanges = [];
+  /** How many checks were begun; only the last counts. */
+  #checks = 0;
 
   constructor(services: DetailServices, panel: WebviewPanel, reference: PaneReference) {
     this.#services = services;
@@ -84,6 +88,7 @@ export class OpenPane implements Disposable {
       this.follower.onDidChange(() => {
         this.#sendState();
         void this.#lookForChanges();
+        void this.#lookForDoubt();
         this.excerpt.follow(this.follower.failingPlace);
         this.similar.follow(this.follower.death);
       }),
@@ -98,6 +103,7 @@ export class OpenPane implements Disposable {
       }),
       services.stores.onDidLook(reload),
       services.changes.onDidChange(() => this.#lookForChanges()),
+      services.retryCheck.onDidChange(() => this.#lookForDoubt()),
       workspace.onDidGrantWorkspaceTrust(reload),
       workspace.onDidChangeConfiguration((event) => {
         const shown = [Setting.maskedNames, Setting.pathMappings];
@@ -233,7 +239,18 @@ export class OpenPane implements Disposable {
     if (shown.storeKey !== reference.storeKey || shown.id !== reference.id) return;
     this.#changes = changes;
     const nameOf = (file: string): string => workspace.asRelativePath(file);
-    this.follower.setCodeChanged(changes.length === 0 ? null : changesSentence(changes, nameOf));
+    this.follower.setCodeChanged(reference, changes.length === 0 ? null : changesSentence(changes, nameOf));
+  }
+
+  /** Has the shown task's notice say why a retry would surely fail, where it would. */
+  async #lookForDoubt(): Promise<void> {
+    const check = ++this.#checks;
+    const { reference } = this.follower.state;
+    const store = this.#services.registry.find(reference.storeKey);
+    const task = store?.task(reference.id);
+    if (store === undefined || task === undefined) return;
+    const doubt = await this.#services.retryCheck.of(store, task);
+    if (check === this.#checks) this.follower.setDoubt(reference, doubt?.text ?? null);
   }
 
   async #openFrame(index: number): Promise<void> {

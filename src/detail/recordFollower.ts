@@ -42,6 +42,7 @@ export class RecordFollower implements Disposable {
   #present = false;
   #notice: Notice | null = null;
   #codeChanged: string | null = null;
+  #doubt: string | null = null;
   #revealed = false;
   /** Secrets that are shown although the others are not. */
   readonly #revealedOnes = new Set<ValuePath>();
@@ -100,6 +101,7 @@ export class RecordFollower implements Disposable {
     this.#present = false;
     this.#notice = null;
     this.#codeChanged = null;
+    this.#doubt = null;
     this.#revealed = false;
     this.#revealedOnes.clear();
     await this.reload();
@@ -139,10 +141,23 @@ export class RecordFollower implements Disposable {
     this.#gone({ tone: "gone", text });
   }
 
-  /** What is known of changes in the shown task's code since it died, for a user; null for nothing. */
-  setCodeChanged(text: string | null): void {
+  /** What is known of changes in this task's code since it died, for a user; null for nothing. */
+  setCodeChanged(reference: PaneReference, text: string | null): void {
+    if (!this.#isWanted(reference)) return;
     this.#codeChanged = text;
     this.#show();
+  }
+
+  /** Why a retry of this task would surely fail, for a user; null for nothing. */
+  setDoubt(reference: PaneReference, text: string | null): void {
+    if (!this.#isWanted(reference)) return;
+    this.#doubt = text;
+    this.#show();
+  }
+
+  /** Whether what was found out about a task is still of use: another may be wanted by now. */
+  #isWanted({ storeKey, id }: PaneReference): boolean {
+    return storeKey === this.#reference.storeKey && id === this.#reference.id;
   }
 
   /** Reads the record again. */
@@ -222,6 +237,7 @@ export class RecordFollower implements Disposable {
       unchangeable: this.#unchangeable(store),
       notice: this.#notice,
       changed: this.#codeChanged,
+      doubt: this.#doubt,
       revealed: this.#revealed || this.#revealedOnes.size > 0,
     };
     this.#set(detailState(this.#detail, this.#frames, surroundings));

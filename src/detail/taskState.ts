@@ -23,6 +23,8 @@ export interface PaneSurroundings {
   readonly notice: Notice | null;
   /** How the task's code has changed since, for a user; null where it has not, or nobody knows. */
   readonly changed?: string | null;
+  /** Why a retry would surely fail, for a user; null where nothing tells that. */
+  readonly doubt?: string | null;
   readonly revealed: boolean;
 }
 
@@ -82,8 +84,9 @@ export function bareState(reference: PaneReference, title: string, notice: Notic
   return { kind: "bare", reference, title, storeName: null, notices: [notice], present: false, canChange: false };
 }
 
-function noticesOf({ notice, present, unchangeable, changed }: PaneSurroundings): Notice[] {
+function noticesOf({ notice, present, unchangeable, changed, doubt }: PaneSurroundings): Notice[] {
   const notices = notice === null ? [] : [notice];
+  if (present && typeof doubt === "string") notices.push({ tone: "warning", text: doubt });
   if (typeof changed === "string") {
     notices.push({ tone: "info", text: changed, action: { name: "showChanges", label: "Show Changes" } });
   }

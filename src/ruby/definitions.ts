@@ -35,7 +35,9 @@ export class DefinitionFinder {
       try {
         const source = await this.#classes(path, name);
         for (const definition of source?.classes ?? []) {
-          if (definition.name === name || definition.otherNames.includes(name)) found.push({ path, definition });
+          if (definition.name === name || definition.otherNames.includes(name)) {
+            found.push({ path, isSound: source?.problem === null, definition });
+          }
         }
       } catch (error) {
         if (isGone(error)) continue;

@@ -68,6 +68,8 @@ export interface SourceClasses {
 
 export interface FoundDefinition {
   readonly path: string;
+  /** Whether Ruby would load the source. */
+  readonly isSound: boolean;
   readonly definition: ClassDefinition;
 }
 

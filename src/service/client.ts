@@ -28,6 +28,7 @@ export function startStoreService(workerPath: string, log: Log): StoreService {
     finishInterrupted: request("finishInterrupted"),
     detail: request("detail"),
     backtraces: request("backtraces"),
+    argumentShapes: request("argumentShapes"),
     failedAtSamePlace: request("failedAtSamePlace"),
     recordText: request("recordText"),
     values: request("values"),

@@ -124,6 +124,26 @@ export interface TaskBacktrace {
   readonly backtrace: readonly string[];
 }
 
+/** What a call of `perform` passes, without any of its values. */
+export interface ArgumentShape {
+  /** As the context names it: the class that would run. */
+  readonly taskClass: string;
+  /** How many positional arguments. */
+  readonly positional: number;
+  /** The names of keywords that are symbols. */
+  readonly keywords: readonly string[];
+  /** Whether there are keywords that are no symbols. */
+  readonly otherKeys: boolean;
+  /** Whether the last positional argument is a Hash. */
+  readonly lastIsHash: boolean;
+}
+
+export interface TaskShape {
+  readonly id: string;
+  /** Null where the context cannot be decoded, or does not say. */
+  readonly shape: ArgumentShape | null;
+}
+
 export interface RetryOutcome {
   readonly retried: readonly { readonly id: string; readonly newId: string }[];
   readonly missing: readonly string[];
@@ -239,6 +259,8 @@ export interface StoreRequests extends RawRequests, ValueRequests {
   detail(key: string, id: string, options: DetailOptions): RecordDetail;
   /** Tasks that are gone or cannot be read are left out; while a long first read goes on, all but the newest are, too. */
   backtraces(key: string, ids: readonly string[]): readonly TaskBacktrace[];
+  /** Leaves out what `backtraces` does. */
+  argumentShapes(key: string, ids: readonly string[]): readonly TaskShape[];
   /** Which of these tasks failed at the same place of the application's code as this backtrace says; gone ones are left out. */
   failedAtSamePlace(key: string, backtrace: readonly string[], candidates: readonly string[]): readonly string[];
   /** A record as a text to compare with another's, always masked by `maskedNames`; null where it is gone. */

@@ -8,6 +8,7 @@ import {
   type FinishedReplay,
   type StorageEnvironment,
 } from "../storage";
+import { argumentShape } from "./argumentShape";
 import { ContextReader } from "./contextReader";
 import { discoverStores } from "./discoverStores";
 import { emptyStatus } from "./emptyStatus";
@@ -25,6 +26,7 @@ import type {
   StoreRequests,
   StoreTarget,
   TaskBacktrace,
+  TaskShape,
   UndoLimits,
   UndoRequest,
   UndoableChange,
@@ -126,6 +128,11 @@ class StoreWorker implements Answers {
   async backtraces(key: string, ids: readonly string[]): Promise<readonly TaskBacktrace[]> {
     const tasks = (await this.#hosts.get(key)?.tasks(ids)) ?? [];
     return tasks.map(({ id, backtrace }) => ({ id, backtrace }));
+  }
+
+  async argumentShapes(key: string, ids: readonly string[]): Promise<readonly TaskShape[]> {
+    const tasks = (await this.#hosts.get(key)?.tasks(ids)) ?? [];
+    return tasks.map((task) => ({ id: task.id, shape: argumentShape(task) }));
   }
 
   async failedAtSamePlace(

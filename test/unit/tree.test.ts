@@ -271,11 +271,18 @@ describe("confirmations and outcomes", () => {
     assert.equal(mixed.message, "Delete 2 dead tasks and 1 record that cannot be read from shop?");
     assert.equal(mixed.button, "Delete 3");
     const apart = [record("Charge"), record("Mail", true, store("blog", 1))];
-    const retry = retryConfirmation(apart, 0);
+    const retry = retryConfirmation(apart, { changed: 0, doubts: [] });
     assert.equal(retry.message, "Retry 2 dead tasks from 2 stores?");
     assert.equal(retry.detail, "Charge\nMail\n\nThey run when a Rage worker next starts.");
-    assert.match(retryConfirmation(apart, 1).detail, /\n\nThe code of 1 of them has changed since they died\.$/);
-    assert.match(retryConfirmation(apart, 2).detail, /\n\nThe code of all of them has changed since they died\.$/);
+    const detail = (changed: number, doubts: readonly string[] = []): string =>
+      retryConfirmation(apart, { changed, doubts: doubts.map((named) => ({ text: "", named })) }).detail;
+    assert.match(detail(1), /\n\nThe code of 1 of them has changed since they died\.$/);
+    assert.match(detail(2), /\n\nThe code of all of them has changed since they died\.$/);
+    assert.match(detail(0, ["A.", "A."]), /starts\.\n\nFor all of them the check found: A\.$/);
+    assert.match(
+      detail(1, ["A.", "B.", "C.", "D.", "E.", "B."]),
+      /died\.\nFor all of them the check found: B\.\nFor 1 of them the check found: A\.\nFor 1 .*: C\.\nFor 2 more it found other reasons why they would fail again\.$/,
+    );
   });
 
   it("name what was done, what had gone and what failed", () => {

@@ -407,6 +407,34 @@ describe("the storage worker and its client", function () {
     assert.deepEqual(await service.backtraces("no such store", ids), []);
   });
 
+  it("tells how many arguments and which keywords tasks have, and none of their values", async () => {
+    const path = copyFixture(folders.make(), "contexts");
+    const context = writeMarshal(
+      array(classNamed("Sync"), array(str("s3cret"), hash()), symbolHash({ pin: str("s3cret"), to: nil() }), nil()),
+    );
+    appendFileSync(join(path, dataName), taskLine(newTask("1767226000-1-1", { context })));
+    const { service, view } = await open(path);
+    await view.ready();
+    const ids = [...view.tasks.keys()];
+    const told = await service.argumentShapes("store", ["9-9-9", ...ids]);
+    assert.deepEqual(
+      told.map(({ id }) => id),
+      ids,
+    );
+    assert.deepEqual(
+      told.filter(({ shape }) => shape === null).map(({ id }) => id),
+      ["1767225641-5-1", "1767225642-5-1", "1767225643-5-1"],
+      "those whose context cannot be decoded",
+    );
+    const shape = { taskClass: "Sync", positional: 2, keywords: ["pin", "to"], otherKeys: false, lastIsHash: true };
+    assert.deepEqual(
+      told.find(({ id }) => id === "1767226000-1-1"),
+      { id: "1767226000-1-1", shape },
+    );
+    assert.doesNotMatch(JSON.stringify(told), /s3cret/);
+    assert.deepEqual(await service.argumentShapes("no such store", ids), []);
+  });
+
   it("finds the raw line of a record: the last one of its id", async () => {
     for (const [name, id] of [
       ["corrupt", "1767225642-1-2"],
