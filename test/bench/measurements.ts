@@ -41,8 +41,12 @@ export function floor(directory: string): number {
   return performance.now() - started;
 }
 
-/** Runs one of `reading` or `changing` and measures memory and lock beside it. */
-export async function measure(directory: string, count: number, what: "reading" | "changing"): Promise<Measurement> {
+/** What is measured in a process of its own: as the editor's worker, as the command line, and as either changes a store. */
+export const measured = ["indexing", "listing", "changing"] as const;
+export type Measured = (typeof measured)[number];
+
+/** Runs one of them and measures memory and lock beside it. */
+export async function measure(directory: string, count: number, what: Measured): Promise<Measurement> {
   const locks: number[] = [];
   const environment = await watchedEnvironment(locks);
   const before = process.memoryUsage.rss();
@@ -50,13 +54,13 @@ export async function measure(directory: string, count: number, what: "reading" 
   const look = setInterval(() => {
     highest = Math.max(highest, process.memoryUsage.rss());
   }, 5);
-  const times = await (what === "reading" ? reading : changing)(directory, count, environment);
+  const times = await { indexing, listing, changing }[what](directory, count, environment);
   highest = Math.max(highest, process.memoryUsage.rss());
   clearInterval(look);
   return { times, memory: (highest - before) / 1e6, longestLock: Math.max(0, ...locks) };
 }
 
-async function reading(
+async function indexing(
   directory: string,
   count: number,
   environment: StorageEnvironment,
@@ -91,6 +95,17 @@ async function reading(
     "reading all to the end, afterwards": verify,
     "refresh after one append": refresh,
     "find by id": find,
+  };
+}
+
+/** After `indexing`, which has added a task. */
+async function listing(
+  directory: string,
+  count: number,
+  environment: StorageEnvironment,
+): Promise<Record<string, number>> {
+  const store = new DeadTaskStore({ path: directory, prefix: "deferred-" }, environment);
+  return {
     "listing, as the command line does": await timed(async () => {
       const listing = await store.list();
       let listed = 0;

@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { writeBigStore } from "../support/bigStore";
-import { floor, measure, type Measurement } from "./measurements";
+import { floor, measure, measured, type Measured, type Measurement } from "./measurements";
 
 const defaultCounts = [1_000, 100_000, 1_000_000];
 // Machines are noisy: the best of these is what the code can do.
@@ -16,8 +16,7 @@ interface Column {
   readonly bytes: number;
   readonly floor: number;
   readonly ruby: number;
-  readonly reading: Measurement;
-  readonly changing: Measurement;
+  readonly measurements: Readonly<Record<Measured, Measurement>>;
 }
 
 function best(measurements: readonly Measurement[]): Measurement {
@@ -31,7 +30,7 @@ function best(measurements: readonly Measurement[]): Measurement {
   };
 }
 
-function inChild(directory: string, count: number, what: "reading" | "changing"): Measurement {
+function inChild(directory: string, count: number, what: Measured): Measurement {
   const script = process.argv[1] ?? "";
   const output = execFileSync(process.execPath, [script, "--child", directory, String(count), what], {
     encoding: "utf8",
@@ -58,23 +57,20 @@ function column(count: number): Column {
     const directory = write();
     const { size } = statSync(join(directory, "deferred-dead_tasks-0"));
     const floors: number[] = [];
-    const readings: Measurement[] = [];
     const rubies: number[] = [];
-    const changings: Measurement[] = [];
+    const all: Record<Measured, Measurement[]> = { indexing: [], listing: [], changing: [] };
     for (let round = 0; round < (count > 500_000 ? 1 : rounds); round++) {
       write();
       floors.push(floor(directory), floor(directory));
-      readings.push(inChild(directory, count, "reading"));
       rubies.push(rubyListing(directory));
-      changings.push(inChild(directory, count, "changing"));
+      for (const what of measured) all[what].push(inChild(directory, count, what));
     }
     return {
       count,
       bytes: size,
       floor: Math.min(...floors),
       ruby: Math.min(...rubies),
-      reading: best(readings),
-      changing: best(changings),
+      measurements: { indexing: best(all.indexing), listing: best(all.listing), changing: best(all.changing) },
     };
   } finally {
     rmSync(folder, { recursive: true, force: true });
@@ -90,7 +86,6 @@ function milliseconds(value: number): string {
 }
 
 function print(columns: readonly Column[]): void {
-  const timeNames = (what: "reading" | "changing"): string[] => Object.keys(columns[0]?.[what].times ?? {});
   const row = (name: string, cell: (column: Column) => string): string[] => [name, ...columns.map(cell)];
   const withRatio = (value: number, column: Column): string =>
     `${milliseconds(value)} (${(value / column.floor).toFixed(1)}×)`;
@@ -98,15 +93,19 @@ function print(columns: readonly Column[]): void {
     row("", ({ count, bytes }) => `${count.toLocaleString("en-US")} (${(bytes / 1e6).toFixed(0)} MB)`),
     row("floor: one pass of reading and CRC", (one) => withRatio(one.floor, one)),
     row("Ruby peer: listing", (one) => withRatio(one.ruby, one)),
-    ...timeNames("reading").map((name) => row(name, (one) => withRatio(one.reading.times[name] ?? NaN, one))),
-    ...timeNames("changing").map((name) => row(name, (one) => withRatio(one.changing.times[name] ?? NaN, one))),
-    row("memory over the baseline, reading", ({ reading }) => `${reading.memory.toFixed(0)} MB`),
-    row("memory over the baseline, changing", ({ changing }) => `${changing.memory.toFixed(0)} MB`),
-    row("longest hold of the workers' lock", ({ reading, changing }) =>
-      milliseconds(Math.max(reading.longestLock, changing.longestLock)),
+    ...measured.flatMap((what) =>
+      Object.keys(columns[0]?.measurements[what].times ?? {}).map((name) =>
+        row(name, (one) => withRatio(one.measurements[what].times[name] ?? NaN, one)),
+      ),
+    ),
+    ...measured.map((what) =>
+      row(`memory over the baseline, ${what}`, ({ measurements }) => `${measurements[what].memory.toFixed(0)} MB`),
+    ),
+    row("longest hold of the workers' lock", ({ measurements }) =>
+      milliseconds(Math.max(...measured.map((what) => measurements[what].longestLock))),
     ),
     row("summaries, times as fast as the Ruby peer", (one) =>
-      (one.ruby / (one.reading.times["summaries of all"] ?? NaN)).toFixed(1),
+      (one.ruby / (one.measurements.indexing.times["summaries of all"] ?? NaN)).toFixed(1),
     ),
   ];
   const widths = rows[0]?.map((_, index) => Math.max(...rows.map((cells) => cells[index]?.length ?? 0))) ?? [];
@@ -121,8 +120,9 @@ function print(columns: readonly Column[]): void {
 async function main(): Promise<void> {
   const [first, directory = "", count = "", what] = process.argv.slice(2);
   if (first === "--child") {
-    if (what !== "reading" && what !== "changing") throw new Error("what is to be measured?");
-    process.stdout.write(JSON.stringify(await measure(directory, Number(count), what)));
+    const known = measured.find((one) => one === what);
+    if (known === undefined) throw new Error("what is to be measured?");
+    process.stdout.write(JSON.stringify(await measure(directory, Number(count), known)));
     return;
   }
   const given = process.argv.slice(2).map(Number);
