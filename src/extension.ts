@@ -35,6 +35,7 @@ export interface Testing {
   readonly rawFiles: RawFiles;
   readonly ruby: RubyReader;
   readonly changes: ChangesSinceFailure;
+  readonly retryCheck: RetryCheck;
   /** Milliseconds that `activate` took. */
   readonly activationTime: number;
 }
@@ -135,6 +136,7 @@ export function activate(context: ExtensionContext): Testing {
     rawFiles,
     ruby,
     changes,
+    retryCheck,
     activationTime: performance.now() - started,
   };
 }
