@@ -86,7 +86,8 @@ export function bareState(reference: PaneReference, title: string, notice: Notic
 
 function noticesOf({ notice, present, unchangeable, changed, doubt }: PaneSurroundings): Notice[] {
   const notices = notice === null ? [] : [notice];
-  if (present && typeof doubt === "string") notices.push({ tone: "warning", text: doubt });
+  if (present && typeof doubt === "string")
+    notices.push({ tone: "warning", text: `${doubt} As the code stands, a retry would fail again.` });
   if (typeof changed === "string") {
     notices.push({ tone: "info", text: changed, action: { name: "showChanges", label: "Show Changes" } });
   }
