@@ -18,7 +18,9 @@ describe("the packaged extension", () => {
   it("has flock, so that tasks can be changed", async () => {
     assert.doesNotMatch(await workbench().sideBar.innerText(), /read-only/i);
     await workbench().openMenu(workbench().row("SendWelcomeEmail").first());
-    await workbench().menuItem(/^Retry Later/).waitFor();
+    await workbench()
+      .menuItem(/^Retry Later/)
+      .waitFor();
     await workbench().page.keyboard.press("Escape");
   });
 
