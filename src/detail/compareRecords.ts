@@ -1,6 +1,7 @@
-import { commands, EventEmitter, Uri, window, workspace, type TextDocumentContentProvider } from "vscode";
+import { commands, EventEmitter, window, workspace, type TextDocumentContentProvider, type Uri } from "vscode";
 import type { RecordReference } from "../actions/references";
 import { ContextKey, recordTextScheme, Setting } from "../ids";
+import { parseRecordUri, recordUri } from "../recordUris";
 import { userMessage } from "../reporter";
 import type { StoreService } from "../service/storeService";
 import { maskedNames } from "../settings";
@@ -68,7 +69,7 @@ export class RecordComparison implements TextDocumentContentProvider {
   }
 
   async provideTextDocumentContent(uri: Uri): Promise<string> {
-    const reference = parseReference(uri);
+    const reference = parseRecordUri(uri);
     if (reference === null) return "This address names no record.\n";
     const before = this.#texts.get(uri.toString()) ?? "";
     if (this.#registry.find(reference.storeKey) === undefined)
@@ -91,7 +92,7 @@ export class RecordComparison implements TextDocumentContentProvider {
 
   #refresh(isMeant: (reference: PaneReference) => boolean): void {
     for (const { uri } of workspace.textDocuments) {
-      const reference = uri.scheme === recordTextScheme ? parseReference(uri) : null;
+      const reference = uri.scheme === recordTextScheme ? parseRecordUri(uri) : null;
       if (reference !== null && isMeant(reference)) this.#changed.fire(uri);
     }
   }
@@ -120,18 +121,5 @@ function labelOf({ name, id }: Compared): string {
 }
 
 export function recordTextUri(record: Compared): Uri {
-  // Escaped by JSON, since an id may hold bytes that are not UTF-8 as lone surrogates, which no URI can carry.
-  const query = JSON.stringify([record.store.key, record.id]);
-  return Uri.from({ scheme: recordTextScheme, path: `/${labelOf(record).replaceAll("/", "_")}`, query });
-}
-
-function parseReference(uri: Uri): PaneReference | null {
-  try {
-    const value: unknown = JSON.parse(uri.query);
-    if (!Array.isArray(value)) return null;
-    const [storeKey, id] = value as unknown[];
-    return typeof storeKey === "string" && typeof id === "string" ? { storeKey, id } : null;
-  } catch {
-    return null; // not JSON: someone else's address
-  }
+  return recordUri(recordTextScheme, labelOf(record), { storeKey: record.store.key, id: record.id });
 }

@@ -1,5 +1,6 @@
-import { Uri, workspace, type Disposable, type TextDocumentContentProvider } from "vscode";
+import { workspace, type Disposable, type TextDocumentContentProvider, type Uri } from "vscode";
 import { rawScheme } from "../ids";
+import { parseRecordUri, recordUri } from "../recordUris";
 import type { StoreService } from "../service/storeService";
 import { shownId } from "../text/labels";
 
@@ -14,7 +15,7 @@ export class RawRecords implements TextDocumentContentProvider, Disposable {
   }
 
   async provideTextDocumentContent(uri: Uri): Promise<string> {
-    const reference = parseReference(uri);
+    const reference = parseRecordUri(uri);
     if (reference === null) return "This address names no record.";
     const record = await this.#service.rawRecord(reference.storeKey, reference.id);
     return record ?? "This record is no longer in the store.";
@@ -26,21 +27,5 @@ export class RawRecords implements TextDocumentContentProvider, Disposable {
 }
 
 export function rawUri(storeKey: string, id: string): Uri {
-  // Escaped by JSON, since an id may hold bytes that are not UTF-8 as lone surrogates, which no URI can carry.
-  return Uri.from({
-    scheme: rawScheme,
-    path: `/${shownId(id).replaceAll("/", "_")}`,
-    query: JSON.stringify([storeKey, id]),
-  });
-}
-
-function parseReference(uri: Uri): { storeKey: string; id: string } | null {
-  try {
-    const value: unknown = JSON.parse(uri.query);
-    if (!Array.isArray(value)) return null;
-    const [storeKey, id] = value as unknown[];
-    return typeof storeKey === "string" && typeof id === "string" ? { storeKey, id } : null;
-  } catch {
-    return null; // not JSON: someone else's address
-  }
+  return recordUri(rawScheme, shownId(id), { storeKey, id });
 }

@@ -1,11 +1,8 @@
-import { constants } from "node:fs";
 import { join } from "node:path";
-import { MarshalError, undumpString } from "../marshal";
-import { StorageError, decodeContext, type FileSystem } from "../storage";
-import { hasCode, namesIn } from "../storage/fileSystem";
+import type { FileSystem } from "../storage";
 import { parseLogLine } from "../storage/frames";
-import { endOfLastLine, readLines } from "../storage/lines";
-import { isLogName, timeOfId, type StoreNames } from "../storage/naming";
+import { timeOfId, type StoreNames } from "../storage/naming";
+import { contextOrNull, logNames, readLog } from "../storage/pendingTasks";
 import type { PendingLog, PendingSummary } from "./protocol";
 
 /** Of each log; what is more is counted. */
@@ -17,25 +14,22 @@ const mostTasks = 500;
  */
 export function readPendingLogs(fileSystem: FileSystem, names: StoreNames): PendingLog[] {
   const locks = heldLocks(fileSystem);
-  return namesIn(fileSystem, names.directory)
-    .filter((name) => isLogName(names.prefix, name))
+  return logNames(fileSystem, names)
     .map((name) => readPendingLog(fileSystem, join(names.directory, name), name, locks))
     .filter((log) => log !== null);
 }
 
 /** What tells, without reading the logs, whether they changed. */
 export function pendingFingerprint(fileSystem: FileSystem, names: StoreNames): string {
-  const parts = namesIn(fileSystem, names.directory)
-    .filter((name) => isLogName(names.prefix, name))
-    .map((name) => {
-      try {
-        const { identity, size, mtimeMs } = fileSystem.stat(join(names.directory, name));
-        return `${name} ${identity} ${size} ${mtimeMs}`;
-      } catch {
-        // Merged by a worker since it was listed.
-        return name;
-      }
-    });
+  const parts = logNames(fileSystem, names).map((name) => {
+    try {
+      const { identity, size, mtimeMs } = fileSystem.stat(join(names.directory, name));
+      return `${name} ${identity} ${size} ${mtimeMs}`;
+    } catch {
+      // Merged by a worker since it was listed.
+      return name;
+    }
+  });
   const inodes = heldLocks(fileSystem);
   const held = inodes === null ? "" : parts.map((part) => (inodes.has(inodeOf(part.split(" ")[1] ?? "")) ? "1" : "0"));
   return JSON.stringify([parts, held]);
@@ -47,19 +41,9 @@ function readPendingLog(
   name: string,
   locks: ReadonlyMap<string, number> | null,
 ): PendingLog | null {
-  let descriptor: number;
-  try {
-    descriptor = fileSystem.open(path, constants.O_RDONLY);
-  } catch (error) {
-    if (hasCode(error, "ENOENT")) return null; // merged by a worker since it was listed
-    throw error;
-  }
-  try {
-    const { size, identity, isDirectory } = fileSystem.fstat(descriptor);
-    if (isDirectory) return null;
+  return readLog(fileSystem, path, (lines, { identity }) => {
     const waiting = new Map<string, { readonly publishAt: number | null; readonly dumped: Buffer | null }>();
-    const end = endOfLastLine(fileSystem, descriptor, size);
-    for (const line of readLines(fileSystem, descriptor, 0, end)) {
+    for (const line of lines) {
       const frame = parseLogLine(line.bytes, line.rest?.payloadChecksum);
       if (frame === null) continue;
       if (frame.operation === "rem") waiting.delete(frame.id);
@@ -78,9 +62,7 @@ function readPendingLog(
       tasks: shown.map(([id, { publishAt, dumped }]) => summaryOf(id, publishAt, dumped)),
       count: waiting.size,
     };
-  } finally {
-    fileSystem.close(descriptor);
-  }
+  });
 }
 
 function summaryOf(id: string, publishAt: number | null, dumped: Buffer | null): PendingSummary {
@@ -92,15 +74,6 @@ function summaryOf(id: string, publishAt: number | null, dumped: Buffer | null):
     enqueuedAt: timeOfId(id),
     publishAt,
   };
-}
-
-function contextOrNull(dumped: Uint8Array): ReturnType<typeof decodeContext> | null {
-  try {
-    return decodeContext(undumpString(dumped));
-  } catch (error) {
-    if (error instanceof MarshalError || error instanceof StorageError) return null;
-    throw error;
-  }
 }
 
 /**

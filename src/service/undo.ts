@@ -86,7 +86,7 @@ export class UndoKeeper {
     try {
       this.#journal.prune(this.#request.limits);
       const name = this.#name;
-      return name !== null && this.#journal.entries().some((entry) => entry.name === name) ? name : null;
+      return name !== null && this.#journal.entry(name) !== null ? name : null;
     } catch (error) {
       // What was done is done, whatever becomes of the journal afterwards.
       this.#warn(problemOf(error).message);
@@ -114,8 +114,8 @@ export async function undoChange(
   stores: readonly DeadTaskStore[],
 ): Promise<UndoneChange> {
   const journal = new UndoJournal(environment, directory);
-  const entry = journal.entries().find((known) => known.name === name);
-  if (entry === undefined) return { found: false, restored: [], present: [] };
+  const entry = journal.entry(name);
+  if (entry === null) return { found: false, restored: [], present: [] };
   const { directory: path, prefix, log } = entry;
   const open = stores.find(({ names }) => names.directory === path && names.prefix === prefix);
   const store = open ?? new DeadTaskStore({ path, prefix }, environment);

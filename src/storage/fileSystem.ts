@@ -37,7 +37,7 @@ export interface FileSystem {
   realpath(path: string): string;
   rename(from: string, to: string): void;
   unlink(path: string): void;
-  mkdir(path: string, options?: { readonly recursive: boolean }): void;
+  mkdir(path: string): void;
   rmdir(path: string): void;
   utimes(path: string, atime: Date | number, mtime: Date | number): void;
   /** The file system's type number as `statfs(2)` gives it. */
@@ -90,8 +90,8 @@ export const nodeFileSystem: FileSystem = {
   unlink: (path) => {
     fs.unlinkSync(path);
   },
-  mkdir: (path, options) => {
-    fs.mkdirSync(path, options);
+  mkdir: (path) => {
+    fs.mkdirSync(path);
   },
   rmdir: (path) => {
     fs.rmdirSync(path);

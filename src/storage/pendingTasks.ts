@@ -34,10 +34,9 @@ export function readPendingTasks(fileSystem: FileSystem, names: StoreNames): Pen
   let lines = 0;
   let bytes = 0;
   let tornTailBytes = 0;
-  for (const name of namesIn(fileSystem, names.directory)) {
-    if (!isLogName(names.prefix, name)) continue;
+  for (const name of logNames(fileSystem, names)) {
     const path = join(names.directory, name);
-    const log = readLog(fileSystem, path, (lines, tornTail) => collect(lines, name, tornTail));
+    const log = readLog(fileSystem, path, (lines, { tornTailBytes }) => collect(lines, name, tornTailBytes));
     if (log === null) continue;
     tasks.push(...log.tasks);
     lines += log.damage.lines;
@@ -50,18 +49,25 @@ export function readPendingTasks(fileSystem: FileSystem, names: StoreNames): Pen
 /** Ids of the tasks that wait in any log, whatever their contexts hold. */
 export function pendingIds(fileSystem: FileSystem, names: StoreNames): Set<string> {
   const ids = new Set<string>();
-  for (const name of namesIn(fileSystem, names.directory)) {
-    if (!isLogName(names.prefix, name)) continue;
+  for (const name of logNames(fileSystem, names)) {
     for (const id of readLog(fileSystem, join(names.directory, name), idsAdded) ?? []) ids.add(id);
   }
   return ids;
 }
 
-/** Null where a starting worker merged the log into its own and removed it between our listing and opening. */
-function readLog<Result>(
+/** Bare names of a store's logs, in the order in which Rage claims them. */
+export function logNames(fileSystem: FileSystem, { directory, prefix }: StoreNames): string[] {
+  return namesIn(fileSystem, directory).filter((name) => isLogName(prefix, name));
+}
+
+/**
+ * Has the complete lines of a log read while it is open. Null where a starting worker merged the log into its own and removed it
+ * between our listing and opening, and for a directory. Throws StorageErrors.
+ */
+export function readLog<Result>(
   fileSystem: FileSystem,
   path: string,
-  read: (lines: Iterable<Line>, tornTailBytes: number) => Result,
+  read: (lines: Iterable<Line>, log: { readonly identity: string; readonly tornTailBytes: number }) => Result,
 ): Result | null {
   let descriptor: number;
   try {
@@ -71,10 +77,10 @@ function readLog<Result>(
     throw asStorageError(error, `read ${path}`);
   }
   try {
-    const { size, isDirectory } = fileSystem.fstat(descriptor);
+    const { identity, size, isDirectory } = fileSystem.fstat(descriptor);
     if (isDirectory) return null;
     const end = endOfLastLine(fileSystem, descriptor, size);
-    return read(readLines(fileSystem, descriptor, 0, end), size - end);
+    return read(readLines(fileSystem, descriptor, 0, end), { identity, tornTailBytes: size - end });
   } catch (error) {
     throw asStorageError(error, `read ${path}`);
   } finally {
@@ -125,7 +131,8 @@ function collect(logLines: Iterable<Line>, log: string, tornTailBytes: number): 
   return { tasks, damage: { lines, bytes, tornTailBytes } };
 }
 
-function contextOrNull(dumped: Uint8Array): TaskContext | null {
+/** The context of a pending task as it stands in a log; null where it cannot be decoded. */
+export function contextOrNull(dumped: Uint8Array): TaskContext | null {
   try {
     return decodeContext(undumpString(dumped));
   } catch (error) {

@@ -203,6 +203,11 @@ export class UndoJournal {
     return fileSystem.open(join(this.#directory, name), constants.O_RDONLY);
   }
 
+  /** Null where it is not kept, or is of another version. */
+  entry(name: string): UndoEntry | null {
+    return this.#doing("read", () => this.#entry(name));
+  }
+
   #entry(name: string): UndoEntry | null {
     const { fileSystem } = this.#environment;
     const descriptor = this.#open(name);
