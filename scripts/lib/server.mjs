@@ -87,6 +87,8 @@ const quietSettings = {
   "chat.disableAIFeatures": true,
   "extensions.autoCheckUpdates": false,
   "extensions.ignoreRecommendations": true,
+  // As on the desktop: in a browser each change would be saved by itself a second later, in the middle of a test.
+  "files.autoSave": "off",
   "telemetry.telemetryLevel": "off",
   "workbench.enableExperiments": false,
   "workbench.secondarySideBar.defaultVisibility": "hidden",

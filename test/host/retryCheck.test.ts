@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { commands, ConfigurationTarget, Range, Uri, window, workspace, WorkspaceEdit } from "vscode";
+import { commands, Range, Uri, window, workspace, WorkspaceEdit } from "vscode";
 import type { StoreModel } from "../../src/stores/storeModel";
 import { writeMarshal, type RubyValue } from "../../src/marshal";
 import { dataFile, logLines } from "../support/fixtures";
@@ -39,17 +39,7 @@ describe("the check before a retry", () => {
     rmSync(exported, { recursive: true, force: true });
   });
 
-  before(() => saveByItself("off"));
-
-  after(async () => {
-    await saveByItself(undefined);
-    await setStores(undefined);
-  });
-
-  /** A window in a browser saves a second after each change, unless told otherwise. */
-  async function saveByItself(value: "off" | undefined): Promise<void> {
-    await workspace.getConfiguration("files").update("autoSave", value, ConfigurationTarget.Workspace);
-  }
+  after(() => setStores(undefined));
 
   /** Defines the class anew, with these parameters. */
   function perform(parameters: string): void {
