@@ -1,4 +1,4 @@
-import { commands, env, window, workspace, type Memento } from "vscode";
+import { env, window, type Memento } from "vscode";
 import { maskedNames } from "../settings";
 import type { ChangesSinceFailure } from "../code/changes";
 import type { Doubt, RetryCheck } from "../code/retryCheck";
@@ -9,6 +9,7 @@ import type { StoreService } from "../service/storeService";
 import { Emitter } from "../stores/emitter";
 import type { StoreModel } from "../stores/storeModel";
 import { counted, formatCount, oneLine, shownId, withoutLinks } from "../text/labels";
+import { confirmed, mayChange, offer } from "./asking";
 import {
   changedSentence,
   deleteConfirmation,
@@ -73,7 +74,7 @@ export class TaskActions {
       void window.showInformationMessage(text);
       return;
     }
-    if (!(await this.#mayChange(retryable))) return;
+    if (!(await mayChange(retryable))) return;
     const [changed, doubts] = await Promise.all([this.#changedAmong(retryable), this.#doubtsAbout(retryable)]);
     const question = retryQuestion(retryable, changed, doubts, publishAt);
     if (question !== null && !(await confirmed(question))) return;
@@ -93,7 +94,7 @@ export class TaskActions {
       void window.showInformationMessage("Select a dead task first.");
       return;
     }
-    if (!(await this.#mayChange(records))) return;
+    if (!(await mayChange(records))) return;
     const obstacle = await this.#undoList.obstacle(records);
     if (!(await confirmed(deleteConfirmation(records, undoNote(obstacle))))) return;
     const kept: string[] = [];
@@ -137,23 +138,6 @@ export class TaskActions {
     const withSecrets = "Copy with Secrets";
     const choice = await window.showInformationMessage("Copied as Ruby, with secrets as [FILTERED].", withSecrets);
     if (choice === withSecrets) await this.copyRuby(record, true);
-  }
-
-  /** Whether these may be changed; says why where not. The menus hide what cannot be done, but commands can come from anywhere. */
-  async #mayChange(records: readonly RecordReference[]): Promise<boolean> {
-    if (!workspace.isTrusted) {
-      const manage = "Manage Workspace Trust";
-      const choice = await window.showWarningMessage(
-        "In Restricted Mode dead tasks can be read, not retried or deleted.",
-        manage,
-      );
-      if (choice === manage) await commands.executeCommand("workbench.trust.manage");
-      return false;
-    }
-    const readOnly = records.find((record) => record.store.status.readOnly !== null)?.store;
-    if (readOnly === undefined) return true;
-    void window.showWarningMessage(withoutLinks(`${readOnly.name} is read-only: ${readOnly.status.readOnly ?? ""}`));
-    return false;
   }
 
   /** One operation a store; a store that fails as a whole leaves the others to go on. */
@@ -248,13 +232,6 @@ export class TaskActions {
   }
 }
 
-/** Does not wait for the answer. */
-function offer(text: string, actions: readonly NotificationAction[]): void {
-  void window
-    .showInformationMessage(withoutLinks(text), ...actions.map(({ title }) => title))
-    .then((choice) => actions.find(({ title }) => title === choice)?.run());
-}
-
 /** What an outcome is told with. */
 interface Telling {
   /** Of these the code has changed since they died. */
@@ -293,11 +270,4 @@ function retryQuestion(
 
 function taskOf({ store, id }: RecordReference): TaskSummary | undefined {
   return store.task(id);
-}
-
-async function confirmed({ message, detail, button }: Confirmation): Promise<boolean> {
-  return (
-    (await window.showWarningMessage(withoutLinks(message), { modal: true, detail: withoutLinks(detail) }, button)) ===
-    button
-  );
 }

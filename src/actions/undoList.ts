@@ -1,4 +1,4 @@
-import { Uri, commands, window, workspace, type ExtensionContext } from "vscode";
+import { Uri, window, type ExtensionContext } from "vscode";
 import { View } from "../ids";
 import { userMessage, type Reporter } from "../reporter";
 import type { UndoRequest, UndoableChange } from "../service/protocol";
@@ -8,6 +8,7 @@ import { Emitter } from "../stores/emitter";
 import type { StoreModel } from "../stores/storeModel";
 import { counted, formatBytes, formatCount } from "../text/labels";
 import { relativeTime } from "../text/times";
+import { trustedFor } from "./asking";
 import { recordsTitle } from "./messages";
 import { groupByStore, type RecordReference } from "./references";
 
@@ -54,7 +55,7 @@ export class UndoList {
 
   /** Lets the user choose among what can be undone. */
   async choose(): Promise<void> {
-    if (!(await mayUndo())) return;
+    if (!(await trustedFor("brought back"))) return;
     const changes = await this.#tidied();
     if (changes.length === 0) {
       void window.showInformationMessage("There is nothing to undo.");
@@ -117,7 +118,7 @@ export class UndoList {
 
   /** Undoes these, each by itself; reported, never thrown. */
   async undo(names: readonly string[]): Promise<void> {
-    if (!(await mayUndo())) return;
+    if (!(await trustedFor("brought back"))) return;
     const outcome = { restored: 0, present: 0, gone: 0 };
     await window.withProgress({ location: { viewId: View.tasks } }, async () => {
       for (const name of names) {
@@ -154,14 +155,4 @@ function undoneText({ restored, present, gone }: Readonly<Record<"restored" | "p
   if (present > 1) parts.push(`${formatCount(present)} are among the dead tasks already, and are left as they are.`);
   if (gone > 0) parts.push("What was done cannot be undone any more: it is not kept.");
   return parts.join(" ");
-}
-
-async function mayUndo(): Promise<boolean> {
-  if (workspace.isTrusted) return true;
-  const manage = "Manage Workspace Trust";
-  const text = "In Restricted Mode dead tasks can be read, not brought back.";
-  if ((await window.showWarningMessage(text, manage)) === manage) {
-    await commands.executeCommand("workbench.trust.manage");
-  }
-  return false;
 }
