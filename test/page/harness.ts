@@ -243,6 +243,18 @@ export class Workbench {
     await this.page.screenshot({ path: join(directory, `${name}.png`) });
   }
 
+  /**
+   * Keeps a picture for the README, `out/screenshots/readme-NAME.png`, of this part of the window: CSS pixels from its top left
+   * corner. `npm run pictures` makes `media/readme/NAME.png` of it.
+   */
+  async readmePicture(name: string, part: { x?: number; y?: number; width: number; height: number }): Promise<void> {
+    const directory = fromEnvironment("DEAD_TASKS_SCREENSHOTS");
+    await mkdir(directory, { recursive: true });
+    await this.parkMouse();
+    await this.page.waitForTimeout(300); // What fades in has done so.
+    await this.page.screenshot({ path: join(directory, `readme-${name}.png`), clip: { x: 0, y: 0, ...part } });
+  }
+
   /** Keeps what the window looks like, and in a second picture the notifications that are no longer in sight. */
   async keepFailure(title: string): Promise<void> {
     await this.screenshot(`failed ${title}`);
