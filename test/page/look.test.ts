@@ -152,7 +152,7 @@ describe("looking at the demo application's dead tasks", () => {
     await page.mouse.up();
     await workbench().parkMouse();
     await workbench().webview.getByText("{token: [FILTERED], currency: :eur, invoice_id: 1042}").waitFor();
-    await workbench().screenshot("overview");
+    await workbench().screenshot("readme-overview");
   });
 
   it("restores the pane after a reload of the window", async () => {
