@@ -1,4 +1,4 @@
-import { Uri, window, type ExtensionContext } from "vscode";
+import { Uri, window, workspace, type ExtensionContext } from "vscode";
 import { View } from "../ids";
 import { userMessage, type Reporter } from "../reporter";
 import type { UndoRequest, UndoableChange } from "../service/protocol";
@@ -65,7 +65,7 @@ export class UndoList {
     const picks = changes.map(({ name, title, at, directory, log }) => ({
       label: `$(${log === null ? "trash" : "debug-rerun"}) ${title}`,
       description: `${log === null ? "deleted" : "retried"} ${relativeTime(at, now)}`,
-      detail: directory,
+      detail: workspace.asRelativePath(directory, true),
       name,
     }));
     const placeHolder = "Undo which deletion or retry? A retry can be undone until a Rage worker takes its tasks.";

@@ -116,6 +116,7 @@ describe("changing the demo application's dead tasks", () => {
     const choices = workbench().page.locator(".quick-input-widget");
     await choices.getByText("SendWelcomeEmail").waitFor();
     await workbench().screenshot("undo-choices");
+    await workbench().readmePicture("undo", { x: 44, y: 0, width: 900, height: 420 });
     await workbench().page.keyboard.press("Enter");
     await waitForBadge(34);
     await workbench().row(chosen[0]!).waitFor();

@@ -126,6 +126,16 @@ export class Workbench {
     return this.page.locator(".part.sidebar");
   }
 
+  /** Drags the edge of the side bar, so that what is in it has more CSS pixels. */
+  async widenSideBar(by: number): Promise<void> {
+    const edge = (await this.sideBar.boundingBox())!;
+    await this.page.mouse.move(edge.x + edge.width, 400);
+    await this.page.mouse.down();
+    await this.page.mouse.move(edge.x + edge.width + by, 400, { steps: 5 });
+    await this.page.mouse.up();
+    await this.parkMouse();
+  }
+
   /** The rows of the view that are in the page: VS Code renders those in sight. */
   get rows(): Locator {
     return this.sideBar.locator('[role="treeitem"]');

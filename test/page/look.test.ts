@@ -142,15 +142,9 @@ describe("looking at the demo application's dead tasks", () => {
   });
 
   it("makes the README's picture", async () => {
-    const { page } = workbench();
     await workbench().row("Billing::ChargeCard").first().click();
-    // A side bar wide enough for the errors.
-    const edge = (await workbench().sideBar.boundingBox())!;
-    await page.mouse.move(edge.x + edge.width, 400);
-    await page.mouse.down();
-    await page.mouse.move(edge.x + edge.width + 130, 400, { steps: 5 });
-    await page.mouse.up();
-    await workbench().parkMouse();
+    // Wide enough for the errors.
+    await workbench().widenSideBar(130);
     await workbench().webview.getByText("{token: [FILTERED], currency: :eur, invoice_id: 1042}").waitFor();
     await workbench().screenshot("readme-overview");
   });

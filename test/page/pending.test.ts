@@ -41,6 +41,9 @@ describe("the list of pending tasks", () => {
     await workbench().dismissNotifications();
     await workbench().parkMouse();
     await workbench().screenshot("pending");
+    await workbench().setTheme("dark");
+    await workbench().widenSideBar(250);
+    await workbench().readmePicture("pending", { x: 44, y: 424, width: 560, height: 280 });
     const log = workbench().row("Waiting for a Rage worker to start");
     await log.hover();
     await log.getByRole("button", { name: "Take Back" }).click();

@@ -37,6 +37,7 @@ describe("a retry that the code does not bear out", () => {
     await dialog.getByText("Retry the dead task SendWelcomeEmail from bookshop?").waitFor();
     await dialog.getByText(`${doubt} As the code stands, it would fail again.`).waitFor();
     await workbench().screenshot("retry-check-dialog");
+    await workbench().readmePicture("check", { x: 350, y: 36, width: 900, height: 560 });
     await dialog.getByRole("button", { name: "Cancel" }).click();
     await dialog.waitFor({ state: "detached" });
     assert.deepEqual(logs(), []);
