@@ -1,3 +1,5 @@
+import type { EditReadingRequests } from "../edit/protocol";
+
 /**
  * What the editor asks of the thread that reads Ruby source, and what it answers. Source is parsed, never run. Places are
  * counted as the editor counts them: lines and characters from 0, characters in UTF-16 units, a byte order mark not counted.
@@ -86,7 +88,7 @@ export interface Definitions {
 }
 
 /** The calls that the thread answers, by name. */
-export interface RubyRequests {
+export interface RubyRequests extends EditReadingRequests {
   classesInText(text: string): SourceClasses;
   /** Where these files define the class, in their order. A file is parsed only if its text names the class. */
   definitionsOf(name: string, paths: readonly string[]): Definitions;

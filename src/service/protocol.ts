@@ -1,3 +1,4 @@
+import type { EditRequests } from "../edit/protocol";
 import type { RawRequests } from "./rawProtocol";
 import type { ValuePath, ValueRequests } from "./valueProtocol";
 
@@ -245,7 +246,7 @@ export interface DiscoveredStore {
 }
 
 /** The calls that the worker answers, by name. */
-export interface StoreRequests extends RawRequests, ValueRequests {
+export interface StoreRequests extends EditRequests, RawRequests, ValueRequests {
   /** Stores of a workspace folder: of its application, of applications in direct sub-folders, and by data files. */
   discover(folder: string): readonly DiscoveredStore[];
   open(target: StoreTarget): void;

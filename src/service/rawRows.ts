@@ -50,9 +50,7 @@ export class RowReader {
     if (row.state === "corrupt") return { row, id: null, task: null };
     const { id, dumpedAt } = idIn(bytes);
     const record = isWhole && row.state !== "unreadable" ? decoded(bytes.subarray(dumpedAt)) : null;
-    const { offset } = row;
-    const task = record === null ? null : { kind: "task" as const, id, offset, length: row.length, ...record };
-    return { row, id, task: task === null ? null : detailOf(task, options) };
+    return { row, id, task: record === null ? null : detailOf({ id, ...record }, options) };
   }
 
   #read(index: number, length: number): Buffer {

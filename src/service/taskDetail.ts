@@ -1,5 +1,12 @@
 import { inspect, toRubyArguments, toRubyKeywords, type LiteralOptions, type RubyValue } from "../marshal";
-import { StorageError, decodeContext, extraTexts, type DeadTask, type TaskContext } from "../storage";
+import {
+  StorageError,
+  decodeContext,
+  extraTexts,
+  type DeadTask,
+  type DeadTaskRecord,
+  type TaskContext,
+} from "../storage";
 import { contextMask } from "./contextReader";
 import { Mask } from "./masking";
 import type { ContextText, DetailOptions, TaskDetail } from "./protocol";
@@ -11,7 +18,7 @@ const longestText = 200_000;
 const largestCall = 200_000;
 
 /** A task as the detail pane shows it: everything decoded, as text, secrets masked unless they are to be revealed. */
-export function detailOf(task: DeadTask, options: DetailOptions): TaskDetail {
+export function detailOf(task: DeadTaskRecord & Pick<DeadTask, "id">, options: DetailOptions): TaskDetail {
   const { context, contextError, masked } = describeContext(task, options);
   const mask = new Mask(options);
   const extra = extraTexts(task.extra, mask.asOption);
@@ -27,7 +34,7 @@ export function detailOf(task: DeadTask, options: DetailOptions): TaskDetail {
 }
 
 function describeContext(
-  task: DeadTask,
+  task: DeadTaskRecord,
   options: DetailOptions,
 ): Pick<TaskDetail, "context" | "contextError" | "masked"> {
   let context: TaskContext;

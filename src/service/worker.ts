@@ -8,6 +8,7 @@ import {
   type FinishedReplay,
   type StorageEnvironment,
 } from "../storage";
+import type { EditCheck, EditableReply, EditedRetryOutcome } from "../edit/protocol";
 import { argumentShape } from "./argumentShape";
 import { ContextReader } from "./contextReader";
 import { discoverStores } from "./discoverStores";
@@ -194,6 +195,18 @@ class StoreWorker implements Answers {
       const gone = [...result.retried.map(({ id }) => id), ...result.missing];
       return { outcome: { ...result, ...keptAs(keeper) }, gone };
     });
+  }
+
+  editableTask(): Promise<EditableReply> {
+    return Promise.reject(new Error("Editing is still being built."));
+  }
+
+  checkEdit(): Promise<EditCheck> {
+    return Promise.reject(new Error("Editing is still being built."));
+  }
+
+  retryEdited(): Promise<EditedRetryOutcome> {
+    return Promise.reject(new Error("Editing is still being built."));
   }
 
   async delete(key: string, ids: readonly string[], undo?: UndoRequest): Promise<DeleteOutcome> {

@@ -16,6 +16,8 @@ export interface LinePosition {
 export interface DeadTask extends DeadTaskRecord, LinePosition {
   readonly kind: "task";
   readonly id: string;
+  /** Of its line, wherever in the file that comes to stand. */
+  readonly checksum: number;
 }
 
 /** What a list shows of a task. */

@@ -114,14 +114,12 @@ class SnapshotListing implements Listing {
 /** Decodes the record at a known position of a snapshot. */
 export function readTask(fileSystem: FileSystem, snapshot: Snapshot, id: string, position: LinePosition): DeadTask {
   const { offset, length } = position;
-  return { kind: "task", id, offset, length, ...decodeRecord(dumpedAt(fileSystem, snapshot, id, position)) };
-}
-
-/** The dumped record on the line at a known position. */
-function dumpedAt(fileSystem: FileSystem, snapshot: Snapshot, id: string, { offset, length }: LinePosition): Buffer {
   const line = readRange(fileSystem, snapshot.descriptor, offset, length - 1);
   const frame = parseDeadTaskLine(line);
-  if (frame?.id === id) return line.subarray(frame.dumpedAt);
+  if (frame?.id === id) {
+    const record = decodeRecord(line.subarray(frame.dumpedAt));
+    return { kind: "task", id, checksum: frame.checksum, offset, length, ...record };
+  }
   throw new StorageError(
     "io",
     `The line of task ${id} at byte ${offset} changed while it was read; refresh and try again.`,

@@ -126,7 +126,7 @@ const detail: Target = {
     const task = readOrRefused(() => decodeRecord(input));
     if (task === null) return false;
     for (const reveal of [true, false]) {
-      const shown = detailOf({ kind: "task", id: "1-1-1", offset: 0, length: 1, ...task }, { reveal, maskedNames });
+      const shown = detailOf({ id: "1-1-1", ...task }, { reveal, maskedNames });
       assert.equal(shown.context === null, shown.contextError !== null);
       assert.ok(!reveal || !shown.masked);
       // It goes to the editor as a message.
