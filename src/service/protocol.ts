@@ -1,4 +1,5 @@
 import type { EditRequests } from "../edit/protocol";
+import type { HistoryRequests } from "./historyProtocol";
 import type { RawRequests } from "./rawProtocol";
 import type { ValuePath, ValueRequests } from "./valueProtocol";
 
@@ -246,7 +247,7 @@ export interface DiscoveredStore {
 }
 
 /** The calls that the worker answers, by name. */
-export interface StoreRequests extends EditRequests, RawRequests, ValueRequests {
+export interface StoreRequests extends EditRequests, HistoryRequests, RawRequests, ValueRequests {
   /** Stores of a workspace folder: of its application, of applications in direct sub-folders, and by data files. */
   discover(folder: string): readonly DiscoveredStore[];
   open(target: StoreTarget): void;

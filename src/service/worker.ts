@@ -7,12 +7,15 @@ import {
   type DeadTaskBackend,
   type FinishedReplay,
   type StorageEnvironment,
+  type UndoEntry,
 } from "../storage";
 import type { EditCheck, EditableReply, EditedRetryOutcome } from "../edit/protocol";
 import { argumentShape } from "./argumentShape";
 import { ContextReader } from "./contextReader";
 import { discoverStores } from "./discoverStores";
 import { emptyStatus } from "./emptyStatus";
+import { History, type Recorder } from "./history";
+import type { HistoryOptions, HistoryPage, HistoryQuery } from "./historyProtocol";
 import { pendingFingerprint, readPendingLogs } from "./pendingLogs";
 import { problemOf } from "./problems";
 import type {
@@ -59,11 +62,17 @@ class StoreWorker implements Answers {
   readonly #nilStores = new Set<string>();
   readonly #contexts = new ContextReader();
   readonly #rawStores = new Map<string, RawStore>();
+  readonly #history: History;
 
   constructor(environment: StorageEnvironment, send: (message: WorkerMessage) => void) {
     this.#environment = environment;
     this.#send = send;
+    this.#history = new History(environment, this.#warn);
   }
+
+  readonly #warn = (text: string): void => {
+    this.#send({ type: "log", level: "warn", text });
+  };
 
   discover(folder: string): Promise<readonly DiscoveredStore[]> {
     return Promise.resolve(discoverStores(this.#environment.fileSystem, folder));
@@ -105,19 +114,31 @@ class StoreWorker implements Answers {
     const host = this.#hosts.get(key);
     if (host === undefined) return;
     try {
-      this.#logFinished(await host.store.finishInterrupted());
+      this.#tellFinished(key, await host.store.finishInterrupted());
     } catch (error) {
       // Nobody asked for it, and the next retry or deletion does it, too.
-      this.#send({ type: "log", level: "warn", text: problemOf(error).message });
+      this.#warn(problemOf(error).message);
     }
   }
 
-  readonly #logFinished = (finished: readonly FinishedReplay[]): void => {
+  /** `retrying`: ids of a retry under way, of which what was finished is told as its own. */
+  #tellFinished(key: string, finished: readonly FinishedReplay[], retrying: readonly string[] = []): void {
     for (const { id, newId } of finished) {
       const text = `Finished an interrupted retry: dead task ${id} had been enqueued as ${newId} and is removed now.`;
       this.#send({ type: "log", level: "info", text });
     }
-  };
+    const asked = new Set(retrying);
+    const done = finished.filter(({ id }) => !asked.has(id));
+    const doneIds = done.map(({ id }) => id);
+    this.#recorder(key, doneIds)({ kind: "finish", done, log: done[0]?.log ?? null });
+  }
+
+  /** For the history: asked before an operation on these tasks, and called with what became of it. */
+  #recorder(key: string, ids: readonly string[]): Recorder {
+    const host = this.#hosts.get(key);
+    if (host === undefined) return () => undefined;
+    return this.#history.recorder(host.store.names, ids, (id) => host.index.taskClass(id));
+  }
 
   async detail(key: string, id: string, options: DetailOptions): Promise<RecordDetail> {
     const found = await (this.#hosts.get(key) ?? this.#backend(key)).find(id);
@@ -189,11 +210,16 @@ class StoreWorker implements Answers {
     undo?: UndoRequest,
   ): Promise<RetryOutcome> {
     const keeper = this.#keeper(key, undo);
+    const record = this.#recorder(key, ids);
     return await this.#change(key, async (backend) => {
       const keep = keeper === null ? {} : { keepReplayed: keeper.keepReplayed };
-      const result = await backend.replay(ids, publishAt, { onFinished: this.#logFinished, ...keep });
-      const gone = [...result.retried.map(({ id }) => id), ...result.missing];
-      return { outcome: { ...result, ...keptAs(keeper) }, gone };
+      const onFinished = (finished: readonly FinishedReplay[]): void => {
+        this.#tellFinished(key, finished, ids);
+      };
+      const result = await backend.replay(ids, publishAt, { onFinished, ...keep });
+      const outcome: RetryOutcome = { ...result, ...keptAs(keeper) };
+      record({ kind: "retry", done: result.retried, ...outcome, publishAt });
+      return { outcome, gone: [...result.retried.map(({ id }) => id), ...result.missing] };
     });
   }
 
@@ -211,22 +237,23 @@ class StoreWorker implements Answers {
 
   async delete(key: string, ids: readonly string[], undo?: UndoRequest): Promise<DeleteOutcome> {
     const keeper = this.#keeper(key, undo);
+    const record = this.#recorder(key, ids);
     return await this.#change(key, async (backend) => {
       const keep = keeper === null ? {} : { keep: keeper.keep };
-      const { removed, missing } = await backend.remove(ids, { onFinished: this.#logFinished, ...keep });
-      return {
-        outcome: { deleted: removed, missing, failed: [], ...keptAs(keeper) },
-        gone: [...removed, ...missing],
+      const onFinished = (finished: readonly FinishedReplay[]): void => {
+        this.#tellFinished(key, finished);
       };
+      const { removed, missing } = await backend.remove(ids, { onFinished, ...keep });
+      const outcome: DeleteOutcome = { deleted: removed, missing, failed: [], ...keptAs(keeper) };
+      record({ kind: "delete", done: removed.map((id) => ({ id })), ...outcome });
+      return { outcome, gone: [...removed, ...missing] };
     });
   }
 
   #keeper(key: string, request: UndoRequest | undefined): UndoKeeper | null {
     const store = this.#hosts.get(key)?.store;
     if (request === undefined || store === undefined) return null;
-    return new UndoKeeper(this.#environment, store, request, (text) => {
-      this.#send({ type: "log", level: "warn", text });
-    });
+    return new UndoKeeper(this.#environment, store, request, this.#warn);
   }
 
   pendingLogs(key: string, known: string | null): Promise<PendingLogs> {
@@ -248,17 +275,46 @@ class StoreWorker implements Answers {
   }
 
   async undoChange(directory: string, name: string): Promise<UndoneChange> {
+    const entry = new UndoJournal(this.#environment, directory).entry(name);
     const hosts = [...this.#hosts.values()];
     const stores = hosts.map(({ store }) => store);
+    let undone: UndoneChange;
     try {
-      return await undoChange(this.#environment, directory, name, stores);
+      undone = await undoChange(this.#environment, directory, name, stores);
     } finally {
       await Promise.all(hosts.map((host) => host.refreshAfterChange([])));
     }
+    if (entry !== null) this.#recordUndone(entry, undone);
+    return undone;
+  }
+
+  #recordUndone(entry: UndoEntry, { restored }: UndoneChange): void {
+    const { directory, prefix, name, title, log } = entry;
+    const host = [...this.#hosts.values()].find(
+      ({ store: { names } }) => names.directory === directory && names.prefix === prefix,
+    );
+    const record = this.#history.recorder(entry, restored, (id) => host?.index.taskClass(id) ?? null);
+    const done = restored.map((id) => ({ id }));
+    record({ kind: log === null ? "undo" : "takeBack", done, undone: { name, title } });
   }
 
   pruneUndo(directory: string, limits: UndoLimits): Promise<void> {
     new UndoJournal(this.#environment, directory).prune(limits);
+    return Promise.resolve();
+  }
+
+  keepHistory(options: HistoryOptions): Promise<void> {
+    this.#history.keep(options);
+    return Promise.resolve();
+  }
+
+  history(query: HistoryQuery): Promise<HistoryPage> {
+    const page = this.#history.page(query, (key) => this.#hosts.get(key)?.store.names ?? null);
+    return Promise.resolve(page);
+  }
+
+  clearHistory(): Promise<void> {
+    this.#history.clear();
     return Promise.resolve();
   }
 

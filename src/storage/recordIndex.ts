@@ -9,7 +9,13 @@ export interface IndexedRecord extends LinePosition {
   readonly checksum: number;
   /** Why the record cannot be read; null where it can. */
   readonly unreadable: string | null;
+  /** Null where the record cannot be read, and of one that is very long or one of very many. */
+  readonly taskClass: string | null;
 }
+
+// Many tasks are of few classes: each name is kept once, and what is kept of hostile ones is bounded.
+const longestClassName = 200;
+const mostClassNames = 10_000;
 
 /** Which lines an index takes. */
 export interface IndexOptions {
@@ -30,6 +36,7 @@ export class RecordIndex {
   readonly #reader = new RecordReader();
   readonly #only: ReadonlySet<string> | null;
   readonly #knownUnreadable: ReadonlyMap<number, string>;
+  readonly #classNames = new Map<string, string>();
   #damagedLines = 0;
   #damagedBytes = 0;
   #unreadableCount = 0;
@@ -72,7 +79,8 @@ export class RecordIndex {
     const front = this.#read(line, dumpedAt, depth);
     const unreadable = typeof front === "string" ? front : null;
     if (unreadable === null || known?.unreadable !== null) {
-      this.#win(id, known, { offset: line.offset, length: line.length + 1, checksum, unreadable });
+      const taskClass = typeof front === "string" ? null : this.#className(front.taskClass);
+      this.#win(id, known, { offset: line.offset, length: line.length + 1, checksum, unreadable, taskClass });
     }
     return typeof front === "string" ? null : { id, front };
   }
@@ -83,6 +91,14 @@ export class RecordIndex {
     const known = this.#knownUnreadable.get(offset);
     if (known !== undefined) return known;
     return this.#reader[depth](bytes, dumpedAt) ?? frontByDecoding(bytes.subarray(dumpedAt));
+  }
+
+  #className(name: string): string | null {
+    const known = this.#classNames.get(name);
+    if (known !== undefined) return known;
+    if (name.length > longestClassName || this.#classNames.size >= mostClassNames) return null;
+    this.#classNames.set(name, name);
+    return name;
   }
 
   #win(id: string, before: IndexedRecord | undefined, record: IndexedRecord): void {

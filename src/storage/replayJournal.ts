@@ -3,7 +3,7 @@ import type { FinishedReplay } from "./backend";
 import { removeFromDataFile } from "./compaction";
 import type { StorageEnvironment } from "./environment";
 import { fsyncDirectory, namesIn, statIfPresent, unlinkIfPresent, type FileStat, type FileSystem } from "./fileSystem";
-import { checksumOf, frameLine } from "./frames";
+import { jsonLine, parseJsonLine } from "./jsonLines";
 import type { LongLockGuard } from "./longLock";
 import { isJournalName, isLogName, isStagingName, journalName, stagingName, type StoreNames } from "./naming";
 import { RecordIndex } from "./recordIndex";
@@ -176,20 +176,13 @@ export async function removeReplayed(
 
 /** Synced when it returns. */
 export function writeJournal(staging: StagingFile, content: unknown): void {
-  staging.append(frameLine(Buffer.from(JSON.stringify(content), "utf8")));
+  staging.append(jsonLine(content));
   staging.sync();
 }
 
 /** Null for a journal that was not completed, or that is none of ours. */
 export function readJournal(bytes: Buffer): unknown {
-  const line = bytes.subarray(0, -1);
-  if (bytes.at(-1) !== 0x0a || checksumOf(line) === null) return null;
-  try {
-    return JSON.parse(line.subarray(line.indexOf(":") + 1).toString("utf8"));
-  } catch (error) {
-    if (error instanceof SyntaxError) return null;
-    throw error;
-  }
+  return bytes.at(-1) === 0x0a ? parseJsonLine(bytes.subarray(0, -1)) : null;
 }
 
 function isReplay(content: unknown, prefix: string): content is Replay {

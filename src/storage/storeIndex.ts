@@ -101,6 +101,11 @@ export class StoreIndex {
     return this.#index.records.get(id);
   }
 
+  /** As far as it is known: while a first read goes on, of the newest tasks and those that were read. */
+  taskClass(id: string): string | null {
+    return (this.#index.records.get(id) ?? this.#newestIndex?.records.get(id))?.taskClass ?? null;
+  }
+
   /** Whether the file as it was last seen has been read, so that an id that is not here is not in it. */
   get isComplete(): boolean {
     return this.#indexed !== null || this.#exists === false;

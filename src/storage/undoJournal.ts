@@ -11,7 +11,7 @@ import {
   writeFully,
   type FileSystem,
 } from "./fileSystem";
-import { checksumOf, frameLine } from "./frames";
+import { firstOfJson, jsonLine, parseJsonLine } from "./jsonLines";
 import { endOfLastLine, readLines, type Line } from "./lines";
 import { areReplayedTasks, type ReplayedTask } from "./replayJournal";
 import { StagingFile } from "./stagingFile";
@@ -68,8 +68,6 @@ const suffix = ".undo";
 const stagingSuffix = ".part";
 const largestHeader = 1 << 20;
 const tasksInLine = 1_000;
-// What stands before the payload of a frame: eight digits and a colon.
-const firstOfJson = 9;
 const openBracket = 0x5b;
 
 export class UndoJournal {
@@ -137,7 +135,8 @@ export class UndoJournal {
     return this.#doing("read", () => {
       const tasks: ReplayedTask[] = [];
       for (const line of this.lines(name)) {
-        const content = line.rest === null && line.bytes[firstOfJson] === openBracket ? parseJson(line.bytes) : null;
+        const content =
+          line.rest === null && line.bytes[firstOfJson] === openBracket ? parseJsonLine(line.bytes) : null;
         if (!areReplayedTasks(content)) break;
         tasks.push(...content);
       }
@@ -215,7 +214,7 @@ export class UndoJournal {
     try {
       const { size } = fileSystem.fstat(descriptor);
       const [line] = readLines(fileSystem, descriptor, 0, Math.min(size, largestHeader));
-      const header = line === undefined ? null : parseJson(line.bytes);
+      const header = line === undefined ? null : parseJsonLine(line.bytes);
       return isHeader(header) ? { ...header, name, bytes: size } : null;
     } finally {
       fileSystem.close(descriptor);
@@ -295,21 +294,6 @@ function timeOf(name: string): number {
 
 function byTime(left: string, right: string): number {
   return timeOf(left) - timeOf(right);
-}
-
-function jsonLine(content: unknown): Buffer {
-  return frameLine(Buffer.from(JSON.stringify(content), "utf8"));
-}
-
-/** Null for a line that is no frame of JSON. */
-function parseJson(line: Buffer): unknown {
-  if (checksumOf(line) === null) return null;
-  try {
-    return JSON.parse(line.subarray(firstOfJson).toString("utf8"));
-  } catch (error) {
-    if (error instanceof SyntaxError) return null;
-    throw error;
-  }
 }
 
 function isHeader(value: unknown): value is UndoHeader {
