@@ -95,7 +95,12 @@ export interface OperationOptions {
   readonly signal?: AbortSignal;
   /** Begins to keep what a removal takes out, anew for each attempt at it. What was kept is durable before it leaves the store. */
   readonly keep?: () => KeptLines;
-  /** The same for a replay, whose tasks are enqueued by then. */
+  /**
+   * Of a removal the checksum of the line that must stand for each id. An id for which another one stands is left as it is and
+   * counts as missing; so is what is appended of it meanwhile.
+   */
+  readonly expected?: ReadonlyMap<string, number>;
+  /** The same as `keep` for a replay, whose tasks are enqueued by then. */
   readonly keepReplayed?: (replayed: Replayed) => KeptLines;
   /** Told what an earlier operation had left unfinished in this store and this one has finished before its own work. */
   readonly onFinished?: (finished: readonly FinishedReplay[]) => void;

@@ -6,6 +6,7 @@ import { parseDeadTaskLine } from "./frames";
 import { endOfLastLine, readLines, type Line } from "./lines";
 import type { LongLockGuard } from "./longLock";
 import { stagingName, type StoreNames } from "./naming";
+import { RecordIndex } from "./recordIndex";
 import type { ShortLock } from "./shortLock";
 import { openSnapshot, throwIfCancelled, visitLines, type Snapshot } from "./snapshot";
 import { StagingFile } from "./stagingFile";
@@ -14,6 +15,46 @@ import type { KeptLines } from "./undoJournal";
 // How often someone else's compaction may overtake ours before we do all of it under the lock, as Rage does.
 const attemptsWithoutLock = 3;
 const newline = Buffer.from("\n");
+
+/** Which lines a removal takes: those of a set of ids, or of some ids certain lines. */
+export interface RequestedLines {
+  has(id: string, checksum: number): boolean;
+}
+
+/**
+ * The lines of these ids for which the expected line stands, by its checksum: that line, and those that it superseded. What is
+ * appended later is none of them. Null where the expected line stands for none of the ids.
+ */
+export async function linesOfExpected(
+  { fileSystem }: StorageEnvironment,
+  names: StoreNames,
+  lock: ShortLock,
+  expected: ReadonlyMap<string, number>,
+  guard: LongLockGuard,
+): Promise<RequestedLines | null> {
+  const snapshot = await openSnapshot(fileSystem, lock, names.dataFile, "changing");
+  if (snapshot === null) return null;
+  const index = new RecordIndex();
+  const checksums = new Map<string, Set<number>>();
+  const take = (line: Line): void => {
+    const frame = parseDeadTaskLine(line.bytes, line.rest?.payloadChecksum);
+    if (frame === null || !expected.has(frame.id)) return;
+    index.take(line);
+    const seen = checksums.get(frame.id);
+    if (seen === undefined) checksums.set(frame.id, new Set([frame.checksum]));
+    else seen.add(frame.checksum);
+  };
+  try {
+    await visitLines(fileSystem, snapshot, 0, take, { onPause: guard.check });
+  } finally {
+    fileSystem.close(snapshot.descriptor);
+  }
+  for (const [id, checksum] of expected) {
+    if (index.records.get(id)?.checksum !== checksum) checksums.delete(id);
+  }
+  if (checksums.size === 0) return null;
+  return { has: (id, checksum) => checksums.get(id)?.has(checksum) === true };
+}
 
 /**
  * Removes every line of the requested ids, and corrupt lines with them, and returns those ids that were there. The slow part,
@@ -26,7 +67,7 @@ export async function removeFromDataFile(
   environment: StorageEnvironment,
   names: StoreNames,
   lock: ShortLock,
-  ids: ReadonlySet<string>,
+  requested: RequestedLines,
   guard: LongLockGuard,
   { signal, keep }: Pick<OperationOptions, "signal" | "keep"> = {},
 ): Promise<Set<string>> {
@@ -34,14 +75,14 @@ export async function removeFromDataFile(
     const snapshot = await openSnapshot(environment.fileSystem, lock, names.dataFile, "changing");
     if (snapshot === null) return new Set();
     try {
-      const copy = new SurvivorCopy(environment, names, snapshot, ids, guard, keep);
+      const copy = new SurvivorCopy(environment, names, snapshot, requested, guard, keep);
       const found = await removeBeside(environment, names, lock, snapshot, copy, guard, signal);
       if (found !== null) return found;
     } finally {
       environment.fileSystem.close(snapshot.descriptor);
     }
   }
-  return await removeUnderLock(environment, names, lock, ids, guard, keep);
+  return await removeUnderLock(environment, names, lock, requested, guard, keep);
 }
 
 /** Null where someone else replaced the data file meanwhile. */
@@ -86,7 +127,7 @@ async function removeUnderLock(
   environment: StorageEnvironment,
   names: StoreNames,
   lock: ShortLock,
-  ids: ReadonlySet<string>,
+  requested: RequestedLines,
   guard: LongLockGuard,
   keep: OperationOptions["keep"],
 ): Promise<Set<string>> {
@@ -97,7 +138,7 @@ async function removeUnderLock(
     try {
       const stat = fileSystem.fstat(descriptor);
       const current = { descriptor, stat, end: endOfLastLine(fileSystem, descriptor, stat.size) };
-      const copy = new SurvivorCopy(environment, names, current, ids, guard, keep);
+      const copy = new SurvivorCopy(environment, names, current, requested, guard, keep);
       try {
         copy.finish(readLines(fileSystem, descriptor, 0, current.end));
         return copy.found;
@@ -114,7 +155,7 @@ async function removeUnderLock(
 class SurvivorCopy {
   readonly found = new Set<string>();
   readonly #staging: StagingFile;
-  readonly #ids: ReadonlySet<string>;
+  readonly #requested: RequestedLines;
   readonly #guard: LongLockGuard;
   readonly #dataFile: string;
   readonly #kept: KeptLines | null;
@@ -123,12 +164,12 @@ class SurvivorCopy {
     { fileSystem, processId, random }: StorageEnvironment,
     names: StoreNames,
     { stat }: Snapshot,
-    ids: ReadonlySet<string>,
+    requested: RequestedLines,
     guard: LongLockGuard,
     keep: OperationOptions["keep"],
   ) {
     guard.check();
-    this.#ids = ids;
+    this.#requested = requested;
     this.#guard = guard;
     this.#dataFile = names.dataFile;
     const name = stagingName(names.prefix, "compaction", processId, random());
@@ -144,7 +185,7 @@ class SurvivorCopy {
   take(line: Line): void {
     const frame = parseDeadTaskLine(line.bytes, line.rest?.payloadChecksum);
     if (frame === null) return;
-    if (!this.#ids.has(frame.id)) {
+    if (!this.#requested.has(frame.id, frame.checksum)) {
       copyLine(line, this.#staging);
       return;
     }

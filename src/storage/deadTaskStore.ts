@@ -11,7 +11,7 @@ import type {
   UnreadableTask,
 } from "./backend";
 import { appendLines } from "./append";
-import { removeFromDataFile } from "./compaction";
+import { linesOfExpected, removeFromDataFile } from "./compaction";
 import type { StorageEnvironment } from "./environment";
 import { StorageError, asStorageError } from "./errors";
 import { makeDirectory, namesIn, statIfPresent, unlinkIfPresent } from "./fileSystem";
@@ -112,14 +112,26 @@ export class DeadTaskStore implements DeadTaskBackend {
     const requested = new Set(ids);
     const doing = `delete from ${this.names.dataFile}`;
     const removed = await this.#changeExisting(doing, requested, options, async (guard, finished) => {
-      const { names } = this;
-      const found = await removeFromDataFile(this.#environment, names, this.#lock, requested, guard, options);
+      const found = await this.#remove(requested, guard, options);
       return new Set([...found, ...finished.keys()]);
     });
     return {
       removed: [...requested].filter((id) => removed?.has(id) === true),
       missing: [...requested].filter((id) => removed?.has(id) !== true),
     };
+  }
+
+  async #remove(
+    ids: ReadonlySet<string>,
+    guard: LongLockGuard,
+    options: OperationOptions,
+  ): Promise<ReadonlySet<string>> {
+    const { expected } = options;
+    const [environment, names, lock] = [this.#environment, this.names, this.#lock];
+    const requested = expected === undefined ? ids : await linesOfExpected(environment, names, lock, expected, guard);
+    return requested === null
+      ? new Set()
+      : await removeFromDataFile(environment, names, lock, requested, guard, options);
   }
 
   async replay(ids: Iterable<string>, publishAt: number | null, options: OperationOptions = {}): Promise<ReplayResult> {

@@ -118,6 +118,19 @@ function removing(...removed: readonly string[]): Pick<Scenario, "asked" | "oper
   };
 }
 
+/** What was run with success: removed where the very line stands that was run. */
+function removingExpected(...removed: readonly string[]): Pick<Scenario, "asked" | "operation"> {
+  const expected = new Map(removed.map((id) => [id, checksumOf(taskLine(knownTask(id)))]));
+  return {
+    asked: { ...noDeeds, removed },
+    operation: async (store) => ({ ...noDeeds, removed: (await store.remove(removed, { expected })).removed }),
+  };
+}
+
+function checksumOf(line: Buffer): number {
+  return Number.parseInt(line.toString("latin1", 0, 8), 16);
+}
+
 /** Where what is removed is kept, below the scenario's folder, and the name of an entry that is there. */
 export const undoFolder = "undo";
 const entryName = "1767225637000-1-a.undo";
@@ -157,7 +170,7 @@ function restoring(...restored: readonly NewDeadTask[]): Pick<Scenario, "asked" 
 function takingBack(...ids: readonly string[]): Scenario {
   const tasks = ids.map((id, number) => {
     const line = taskLine(knownTask(id));
-    return { id, checksum: Number.parseInt(line.toString("latin1", 0, 8), 16), newId: `1767226000-1-${number}` };
+    return { id, checksum: checksumOf(line), newId: `1767226000-1-${number}` };
   });
   const log = "deferred-0-20260101-1-a";
   const pending = tasks.map(({ id, newId }) =>
@@ -255,6 +268,13 @@ export const scenarios: readonly Scenario[] = [
   { name: "remove none", before: messy, ...removing("9-9-9") },
   { name: "remove during an append", before: plain, ...removing("1-1-2"), meanwhile: appended("3-1-1") },
   { name: "remove during a compaction", before: messy, ...removing("1-1-2"), meanwhile: compacted("1-1-4") },
+  { name: "remove an expected line", before: messy, ...removingExpected("1-1-3") },
+  {
+    name: "remove an expected line during an append",
+    before: plain,
+    ...removingExpected("1-1-2"),
+    meanwhile: appended("3-1-1"),
+  },
   { name: "remove and keep for undo", before: plain, ...removingAndKeeping("1-1-2", "1-1-4") },
   { name: "remove and keep among damage", before: messy, ...removingAndKeeping("1-1-1", unreadable) },
   {

@@ -12,6 +12,7 @@ import {
 import { join } from "node:path";
 import type { FileSystem } from "../../../src/storage";
 import { loadFlock, type Flock } from "../../../src/storage/flock";
+import { deadTaskLine } from "../../../src/storage/frames";
 import { bigDataFile, bigStoreId } from "../../support/bigStore";
 import { intercepted, type FileCall } from "../../support/fileSystems";
 import { newTask, openStore, referenceSurvivors, taskLine, temporaryFolders } from "../../support/stores";
@@ -84,6 +85,62 @@ describe("removing dead tasks while others write", () => {
     assert.deepEqual(await store.remove(["1-1-1", "1-1-4"]), { removed: ["1-1-1", "1-1-4"], missing: [] });
     assert.ok(readFileSync(data).equals(Buffer.concat([second, third].map(taskLine))));
     assertTidy(path);
+  });
+
+  function checksum(line: Buffer): number {
+    return Number.parseInt(line.toString("latin1", 0, 8), 16);
+  }
+
+  describe("of which a certain line must stand", () => {
+    const older = taskLine({ ...first, exceptionMessage: "an older death" });
+    const newer = taskLine({ ...first, exceptionMessage: "a newer death" });
+    const expected = new Map([["1-1-1", checksum(taskLine(first))]]);
+
+    it("removes that line, its copies and those that it superseded", async () => {
+      const { path, data } = newDataFile(older, taskLine(second), taskLine(first), taskLine(third), taskLine(first));
+      const store = await openStore(path);
+      assert.deepEqual(await store.remove(["1-1-1"], { expected }), { removed: ["1-1-1"], missing: [] });
+      assert.ok(readFileSync(data).equals(Buffer.concat([second, third].map(taskLine))));
+      assertTidy(path);
+    });
+
+    it("leaves an id alone of which another line stands, and one that is not there", async () => {
+      for (const lines of [[taskLine(first), newer], [older], [taskLine(second)], []]) {
+        const { path, data } = newDataFile(...lines, Buffer.from("corrupt\n"));
+        const store = await openStore(path);
+        assert.deepEqual(await store.remove(["1-1-1"], { expected }), { removed: [], missing: ["1-1-1"] });
+        assert.ok(readFileSync(data).equals(Buffer.concat([...lines, Buffer.from("corrupt\n")])));
+        assertTidy(path);
+      }
+    });
+
+    it("removes along with it a newer line that cannot be read, for it stands for that one, too", async () => {
+      const unreadable = deadTaskLine("1-1-1", Buffer.from('"unreadable"'));
+      const { path, data } = newDataFile(taskLine(first), unreadable);
+      const store = await openStore(path);
+      assert.deepEqual(await store.remove(["1-1-1"], { expected }), { removed: ["1-1-1"], missing: [] });
+      assert.deepEqual(readFileSync(data), Buffer.alloc(0));
+    });
+
+    it("keeps a death of the same id that is appended meanwhile", async () => {
+      const { path, data } = newDataFile(taskLine(first), taskLine(second));
+      const fileSystem = meanwhile(() => {
+        appendFileSync(data, newer);
+      });
+      const store = await openStore(path, { fileSystem });
+      assert.deepEqual(await store.remove(["1-1-1"], { expected }), { removed: ["1-1-1"], missing: [] });
+      assert.ok(readFileSync(data).equals(Buffer.concat([taskLine(second), newer])));
+    });
+
+    it("keeps one that comes with a compaction of someone else's", async () => {
+      const { path, data } = newDataFile(taskLine(first), taskLine(second));
+      const fileSystem = meanwhile(() => {
+        compactedByAnother(data, Buffer.concat([newer, taskLine(second)]));
+      });
+      const store = await openStore(path, { fileSystem });
+      assert.deepEqual(await store.remove(["1-1-1"], { expected }), { removed: [], missing: ["1-1-1"] });
+      assert.ok(readFileSync(data).equals(Buffer.concat([newer, taskLine(second)])));
+    });
   });
 
   it("takes along neither an unfinished line from before nor one from meanwhile", async () => {
