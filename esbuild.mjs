@@ -53,6 +53,7 @@ const copies = [
   ["node_modules/@vscode/codicons/dist/codicon.css", "dist/codicon.css"],
   ["node_modules/@vscode/codicons/dist/codicon.ttf", "dist/codicon.ttf"],
   ["node_modules/@ruby/prism/src/prism.wasm", "dist/prism.wasm"],
+  ["src/run/runDeadTask.rb", "dist/runDeadTask.rb"],
 ];
 const noticesFile = "dist/THIRD-PARTY-NOTICES.txt";
 

@@ -32,6 +32,7 @@ const required = [
   "dist/extension.js",
   "dist/prism.wasm",
   "dist/rubyWorker.js",
+  "dist/runDeadTask.rb",
   "dist/worker.js",
   "node_modules/koffi/LICENSE.txt",
   "node_modules/koffi/index.cjs",

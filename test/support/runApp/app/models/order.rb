@@ -1,0 +1,7 @@
+class Order
+  attr_reader :number
+
+  def initialize(number)
+    @number = number
+  end
+end

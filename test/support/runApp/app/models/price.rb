@@ -1,0 +1,1 @@
+Price = Struct.new(:cents, :currency)
