@@ -4,7 +4,7 @@ import { Uri, type Webview } from "vscode";
 /** What a page of ours consists of. */
 export interface WebviewPage {
   readonly title: string;
-  /** Names in `media`; the icons' style sheet comes by itself. */
+  /** Names in `media`; the icons' style sheet and that of all pages come by themselves. */
   readonly styles: readonly string[];
   /** Name in `dist`. */
   readonly script: string;
@@ -25,7 +25,7 @@ export function webviewHtml(webview: Webview, extensionUri: Uri, { title, styles
     `font-src ${webview.cspSource}`,
     `script-src 'nonce-${nonce}'`,
   ].join("; ");
-  const sheets = [uri("dist", "codicon.css"), ...styles.map((name) => uri("media", name))];
+  const sheets = [uri("dist", "codicon.css"), ...["page.css", ...styles].map((name) => uri("media", name))];
   return `<!DOCTYPE html>
 <html lang="en">
 <head>
