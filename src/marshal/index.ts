@@ -15,7 +15,7 @@ export { dumpString, undumpString } from "./dump";
 export { inspect, type InspectOptions } from "./inspect";
 export { inspectLines } from "./pretty";
 export { toRubyArguments, toRubyKeywords, toRubyLiteral, type LiteralOptions } from "./literal";
-export { encodingOf, isEncodingVariable, latin1Of, textOf } from "./encodings";
+export { encodingOf, isAscii, isEncodingVariable, latin1Of, textOf } from "./encodings";
 export { exceptionMessage, rangeOf, setOf } from "./known";
 export { inspectComplex, inspectRational } from "./numbers";
 export { inspectMemberName, inspectSymbolKey, quote } from "./strings";

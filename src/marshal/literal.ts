@@ -1,11 +1,11 @@
-import { encodingOf, isAscii, isEncodingVariable, latin1Of, textOf } from "./encodings";
+import { encodingOf, isAscii, latin1Of, textOf } from "./encodings";
+import { childrenOf, hasOnlyEncoding } from "./children";
 import { dumpString } from "./dump";
 import { rangeOf, setOf } from "./known";
 import { inspectFloat, inspectRational, pairOf } from "./numbers";
 import { inspectSymbol, inspectSymbolKey, quote, regexpLetters } from "./strings";
 import { dateOf, timeOf, zoneText, type TimeParts } from "./times";
 import type {
-  ObjectParts,
   RubyArray,
   RubyFloat,
   RubyHash,
@@ -179,27 +179,6 @@ function sizeOf(value: RubyValue): number {
   return "bytes" in value ? value.bytes.length : 0;
 }
 
-/** The values within a value. Those that say a string's encoding are none, for a literal has them of itself. */
-function childrenOf(value: RubyValue): readonly RubyValue[] {
-  if (value.type === "nil" || value.type === "boolean" || value.type === "symbol") return [];
-  if (value.type === "string" && hasOnlyEncoding(value)) return [];
-  const variables = value.instanceVariables.map((variable) => variable.value);
-  switch (value.type) {
-    case "array":
-      return variables.length === 0 ? value.elements : [...value.elements, ...variables];
-    case "hash":
-      return [...value.entries.flat(), ...(value.defaultValue ? [value.defaultValue] : []), ...variables];
-    case "struct":
-      return [...value.members.map((member) => member.value), ...variables];
-    case "object":
-      return [...variables, ...(value.wrapperVariables ?? []).map((variable) => variable.value)];
-    case "user-marshal":
-      return [value.value, ...variables];
-    default:
-      return variables;
-  }
-}
-
 function literalOf(value: RubyValue, isMasked: LiteralOptions["isMasked"]): Literal {
   switch (value.type) {
     case "nil":
@@ -268,10 +247,6 @@ function stringLiteral(string: RubyString): string | null {
   const literal = latin1Of(dumpString(string.bytes));
   if (encoding === "ASCII-8BIT") return `${literal}.b`;
   return /^[\w-]+$/.test(encoding) ? `${literal}.dup.force_encoding("${encoding}")` : null;
-}
-
-function hasOnlyEncoding(parts: ObjectParts): boolean {
-  return parts.instanceVariables.length <= 1 && parts.instanceVariables.every(isEncodingVariable);
 }
 
 /** Only such as read the same when they are typed: no escaped slash, nothing that would be an interpolation. */

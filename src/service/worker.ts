@@ -1,15 +1,18 @@
 import { parentPort } from "node:worker_threads";
+import type { EditCheck, EditableReply, EditedCall, EditedRetryOutcome } from "../edit/protocol";
+import { checkEdit, editableTask, prepareEdit, type ReadyEdit } from "../edit/taskEdit";
 import {
   StorageError,
   UndoJournal,
   nilBackend,
   storageEnvironment,
+  type DeadTask,
   type DeadTaskBackend,
   type FinishedReplay,
   type StorageEnvironment,
   type UndoEntry,
+  type UnreadableTask,
 } from "../storage";
-import type { EditCheck, EditableReply, EditedRetryOutcome } from "../edit/protocol";
 import { argumentShape } from "./argumentShape";
 import { ContextReader } from "./contextReader";
 import { discoverStores } from "./discoverStores";
@@ -141,7 +144,7 @@ class StoreWorker implements Answers {
   }
 
   async detail(key: string, id: string, options: DetailOptions): Promise<RecordDetail> {
-    const found = await (this.#hosts.get(key) ?? this.#backend(key)).find(id);
+    const found = await this.#found(key, id);
     if (found === null) return { kind: "gone", id };
     if (found.kind === "unreadable") return { kind: "unreadable", id, reason: found.reason, bytes: found.length };
     return { kind: "task", task: detailOf(found, options) };
@@ -199,8 +202,7 @@ class StoreWorker implements Answers {
   }
 
   async #contextTree(key: string, id: string, options: DetailOptions): Promise<ContextTree | null> {
-    const found = await (this.#hosts.get(key) ?? this.#backend(key)).find(id);
-    return this.#contexts.tree(key, id, found, options);
+    return this.#contexts.tree(key, id, await this.#found(key, id), options);
   }
 
   async retry(
@@ -209,30 +211,63 @@ class StoreWorker implements Answers {
     publishAt: number | null,
     undo?: UndoRequest,
   ): Promise<RetryOutcome> {
+    return await this.#retry(key, ids, publishAt, undo, null);
+  }
+
+  async #retry(
+    key: string,
+    ids: readonly string[],
+    publishAt: number | null,
+    undo: UndoRequest | undefined,
+    edit: ReadyEdit | null,
+  ): Promise<RetryOutcome> {
     const keeper = this.#keeper(key, undo);
     const record = this.#recorder(key, ids);
     return await this.#change(key, async (backend) => {
       const keep = keeper === null ? {} : { keepReplayed: keeper.keepReplayed };
       const onFinished = (finished: readonly FinishedReplay[]): void => {
-        this.#tellFinished(key, finished, ids);
+        // An interrupted retry was one without this edit, so that what is asked for now does not tell of it.
+        this.#tellFinished(key, finished, edit === null ? ids : []);
       };
-      const result = await backend.replay(ids, publishAt, { onFinished, ...keep });
+      const edited = new Map(edit === null ? [] : ids.map((id) => [id, edit.edited]));
+      const result = await backend.replay(ids, publishAt, { onFinished, edited, ...keep });
       const outcome: RetryOutcome = { ...result, ...keptAs(keeper) };
-      record({ kind: "retry", done: result.retried, ...outcome, publishAt });
+      const edits = edit?.isChange === true ? result.retried.map(({ id }) => ({ id, ...edit.texts })) : [];
+      record({ kind: edits.length > 0 ? "edit" : "retry", done: result.retried, ...outcome, publishAt, edits });
       return { outcome, gone: [...result.retried.map(({ id }) => id), ...result.missing] };
     });
   }
 
-  editableTask(): Promise<EditableReply> {
-    return Promise.reject(new Error("Editing is still being built."));
+  async editableTask(key: string, id: string, maskedNames: readonly string[]): Promise<EditableReply> {
+    return editableTask(await this.#found(key, id), maskedNames);
   }
 
-  checkEdit(): Promise<EditCheck> {
-    return Promise.reject(new Error("Editing is still being built."));
+  async checkEdit(
+    key: string,
+    id: string,
+    version: string,
+    call: EditedCall,
+    maskedNames: readonly string[],
+  ): Promise<EditCheck> {
+    return checkEdit(await this.#found(key, id), version, call, maskedNames);
   }
 
-  retryEdited(): Promise<EditedRetryOutcome> {
-    return Promise.reject(new Error("Editing is still being built."));
+  async retryEdited(
+    key: string,
+    id: string,
+    version: string,
+    call: EditedCall,
+    publishAt: number | null,
+    maskedNames: readonly string[],
+    undo?: UndoRequest,
+  ): Promise<EditedRetryOutcome> {
+    const edit = prepareEdit(await this.#found(key, id), version, call, maskedNames);
+    if (edit.kind === "gone") return { retried: [], missing: [id], failed: [], log: null, texts: null };
+    if (edit.kind === "failed") {
+      return { retried: [], missing: [], failed: [{ id, error: edit.error }], log: null, texts: null };
+    }
+    const outcome = await this.#retry(key, [id], publishAt, undo, edit);
+    return { ...outcome, texts: outcome.retried.length > 0 ? edit.texts : null };
   }
 
   async delete(key: string, ids: readonly string[], undo?: UndoRequest): Promise<DeleteOutcome> {
@@ -394,6 +429,11 @@ class StoreWorker implements Answers {
     const made = new RawStore(host.store, this.#environment.fileSystem);
     this.#rawStores.set(key, made);
     return made;
+  }
+
+  /** The record that stands for an id now. */
+  async #found(key: string, id: string): Promise<DeadTask | UnreadableTask | null> {
+    return await (this.#hosts.get(key) ?? this.#backend(key)).find(id);
   }
 
   #backend(key: string): DeadTaskBackend {

@@ -90,6 +90,13 @@ export interface FinishedReplay {
   readonly log: string | null;
 }
 
+/** A context with which a task is replayed instead of its own. */
+export interface EditedContext {
+  /** Of the line that was edited. The task is replayed only while that is the one that stands for it. */
+  readonly checksum: number;
+  readonly context: Uint8Array;
+}
+
 export interface OperationOptions {
   /** Stops with a `cancelled` StorageError as long as nothing has been changed. */
   readonly signal?: AbortSignal;
@@ -102,6 +109,8 @@ export interface OperationOptions {
   readonly expected?: ReadonlyMap<string, number>;
   /** The same as `keep` for a replay, whose tasks are enqueued by then. */
   readonly keepReplayed?: (replayed: Replayed) => KeptLines;
+  /** For a replay: other contexts for some of its tasks, by their ids. */
+  readonly edited?: ReadonlyMap<string, EditedContext>;
   /** Told what an earlier operation had left unfinished in this store and this one has finished before its own work. */
   readonly onFinished?: (finished: readonly FinishedReplay[]) => void;
 }
@@ -119,7 +128,8 @@ export interface DeadTaskBackend {
   /**
    * Enqueues durably, then removes. `publishAt`: whole Unix seconds, null for at once. Goes on past tasks that cannot be
    * replayed and names them. One log and one removal for any number of tasks. A task of which the replay had been interrupted
-   * after it was enqueued is not enqueued again: it is among `retried` with the id that it got then.
+   * after it was enqueued is not enqueued again: it is among `retried` with the id that it got then; one that was edited since
+   * is among `failed`, since it was enqueued as it had been before.
    */
   replay(ids: Iterable<string>, publishAt: number | null, options?: OperationOptions): Promise<ReplayResult>;
   pending(): Promise<PendingTasks>;

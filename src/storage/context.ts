@@ -1,4 +1,12 @@
-import { MarshalError, arrayElementSpans, readMarshal, textOf, type RubyValue } from "../marshal";
+import {
+  MarshalError,
+  arrayElementSpans,
+  readMarshal,
+  textOf,
+  writeMarshal,
+  type RubyArray,
+  type RubyValue,
+} from "../marshal";
 import { StorageError } from "./errors";
 
 /** A task's context: what the worker needs to run it. Values are data and were never evaluated. */
@@ -24,11 +32,21 @@ const attemptsIndex = 3;
  * older releases wrote the first 4, 5 or 6. Throws a `not-retryable` StorageError that says what is wrong with it.
  */
 export function decodeContext(bytes: Uint8Array): TaskContext {
+  return contextOf(readContext(bytes));
+}
+
+/** The Array that a context is, as data. Throws as `decodeContext` does. */
+export function readContext(bytes: Uint8Array): RubyArray {
   const value = readOrRefuse(() => readMarshal(bytes));
   if (value.type !== "array") refuse(`it is ${nameOf(value)} instead of an Array`);
-  const [taskClass, args, kwargs, attempts, logTags = nil, logContext = nil, userContext = nil] = value.elements;
+  return value;
+}
+
+/** What the elements of a context are. Throws as `decodeContext` does. */
+export function contextOf(root: RubyArray): TaskContext {
+  const [taskClass, args, kwargs, attempts, logTags = nil, logContext = nil, userContext = nil] = root.elements;
   if (taskClass === undefined || args === undefined || kwargs === undefined || attempts === undefined) {
-    refuse(`it has ${value.elements.length} elements instead of at least 4`);
+    refuse(`it has ${root.elements.length} elements instead of at least 4`);
   }
   if (taskClass.type !== "module") refuse(`its task class is ${nameOf(taskClass)} instead of a Class`);
   if (args.type !== "nil" && args.type !== "array") refuse(`its args are ${nameOf(args)} instead of an Array`);
@@ -59,6 +77,12 @@ export function contextForReplay(bytes: Uint8Array): Uint8Array {
   // Anything larger than a fixnum has a number of its own among the stream's objects; taking it out would shift the others.
   if (!isImmediate) refuse("its attempts are not a small Integer");
   return Buffer.concat([bytes.subarray(0, span.start), Buffer.from("0", "latin1"), bytes.subarray(span.end)]);
+}
+
+/** The context with which a task is replayed with other arguments: all else as it was. `args`, `kwargs`: as `TaskContext` has them. */
+export function contextWithArguments(root: RubyArray, args: RubyValue, kwargs: RubyValue): Uint8Array {
+  const [taskClass = nil, , , , ...rest] = root.elements;
+  return writeMarshal({ ...root, elements: [taskClass, args, kwargs, nil, ...rest] });
 }
 
 function readOrRefuse<Result>(read: () => Result): Result {

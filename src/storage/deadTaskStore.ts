@@ -24,7 +24,7 @@ import { readPendingTasks, type PendingTasks } from "./pendingTasks";
 import { OperationQueue } from "./queue";
 import { encodeRecord, type NewDeadTask } from "./record";
 import { RecordIndex } from "./recordIndex";
-import { enqueueReplays, leftBehind } from "./replay";
+import { enqueueReplays, leftBehind, withFinished } from "./replay";
 import { finishInterruptedReplays } from "./replayJournal";
 import { restoreLines, type RestoreResult } from "./restore";
 import { ShortLock } from "./shortLock";
@@ -145,8 +145,7 @@ export class DeadTaskStore implements DeadTaskBackend {
       const already = [...requested].flatMap((id) => finished.get(id) ?? []);
       const wanted = new Set([...requested].filter((id) => !finished.has(id)));
       const result = await this.#replay(wanted, publishAt, guard, options);
-      const retried = [...already.map(({ id, newId }) => ({ id, newId })), ...result.retried];
-      return { ...result, retried, log: result.log ?? already[0]?.log ?? null };
+      return withFinished(result, already, options.edited);
     });
     return result ?? { retried: [], missing: [...requested], failed: [], log: null };
   }
@@ -155,14 +154,15 @@ export class DeadTaskStore implements DeadTaskBackend {
     ids: ReadonlySet<string>,
     publishAt: number | null,
     guard: LongLockGuard,
-    { signal, keepReplayed }: OperationOptions,
+    options: OperationOptions,
   ): Promise<ReplayResult> {
     if (ids.size === 0) return { retried: [], missing: [], failed: [], log: null };
     const { names } = this;
     const lock = this.#lock;
-    const enqueued = await enqueueReplays(this.#environment, names, lock, ids, publishAt, guard, signal);
+    const enqueued = await enqueueReplays(this.#environment, names, lock, ids, publishAt, guard, options);
     const { result, journal, tasks } = enqueued;
     const { log } = result;
+    const { keepReplayed } = options;
     if (journal === null || log === null) return result;
     const replayed = new Set(result.retried.map(({ id }) => id));
     const keep = keepReplayed === undefined ? {} : { keep: () => keepReplayed({ log, tasks }) };

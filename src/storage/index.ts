@@ -3,6 +3,7 @@ export type {
   Damage,
   DeadTask,
   DeadTaskBackend,
+  EditedContext,
   FailedTask,
   FinishedReplay,
   ListOrder,
@@ -13,7 +14,7 @@ export type {
   TaskFront,
   UnreadableTask,
 } from "./backend";
-export { decodeContext, type TaskContext } from "./context";
+export { contextOf, contextWithArguments, decodeContext, readContext, type TaskContext } from "./context";
 export { DeadTaskStore, type StoreLocation } from "./deadTaskStore";
 export { findStoresIn, networkFileSystem, otherVersions } from "./discovery";
 export { storageEnvironment, type StorageEnvironment } from "./environment";

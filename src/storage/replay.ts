@@ -1,4 +1,4 @@
-import type { FailedTask, ReplayResult } from "./backend";
+import type { EditedContext, FailedTask, FinishedReplay, OperationOptions, ReplayResult } from "./backend";
 import { yieldToOthers } from "./clock";
 import { contextForReplay } from "./context";
 import type { StorageEnvironment } from "./environment";
@@ -7,10 +7,10 @@ import { readTask } from "./listing";
 import type { LongLockGuard } from "./longLock";
 import type { StoreNames } from "./naming";
 import { NewLog } from "./pendingTasks";
-import { RecordIndex } from "./recordIndex";
+import { RecordIndex, type IndexedRecord } from "./recordIndex";
 import { ReplayJournal, type ReplayedTask } from "./replayJournal";
 import type { ShortLock } from "./shortLock";
-import { openSnapshot, throwIfCancelled, visitLines, type Snapshot } from "./snapshot";
+import { openSnapshot, throwIfCancelled, visitLines } from "./snapshot";
 
 /** What `enqueueReplays` did. */
 export interface Enqueued {
@@ -32,7 +32,7 @@ export async function enqueueReplays(
   ids: ReadonlySet<string>,
   publishAt: number | null,
   guard: LongLockGuard,
-  signal?: AbortSignal,
+  { signal, edited }: Pick<OperationOptions, "signal" | "edited">,
 ): Promise<Enqueued> {
   const { fileSystem } = environment;
   const snapshot = await openSnapshot(fileSystem, lock, names.dataFile, "changing");
@@ -47,7 +47,11 @@ export async function enqueueReplays(
     const log = new NewLog(environment, names, snapshot.stat);
     let journal: ReplayJournal | null = null;
     try {
-      const { tasks, failed } = await addReplays(environment, snapshot, index, publishAt, log, () => {
+      const contextFor: ContextFor = (id, record) => {
+        const own = (): Uint8Array => readTask(fileSystem, snapshot, id, record).context;
+        return contextForReplay(editedContext(edited?.get(id), record) ?? own());
+      };
+      const { tasks, failed } = await addReplays(contextFor, index, publishAt, log, () => {
         guard.check();
         throwIfCancelled(signal);
       });
@@ -80,9 +84,21 @@ export async function enqueueReplays(
 // Records between two turns for others on this thread, the timer that keeps the long lock fresh among them.
 const recordsBetweenPauses = 500;
 
+/** The context to enqueue a task with. Throws a `not-retryable` StorageError where there is none. */
+type ContextFor = (id: string, record: IndexedRecord) => Uint8Array;
+
+/** Null where the task was not edited. */
+function editedContext(edited: EditedContext | undefined, { checksum }: IndexedRecord): Uint8Array | null {
+  if (edited === undefined) return null;
+  if (edited.checksum === checksum) return edited.context;
+  throw new StorageError(
+    "not-retryable",
+    "It has died anew since it was opened for editing, so it was left as it is. Open it again to edit what it is now.",
+  );
+}
+
 async function addReplays(
-  { fileSystem }: StorageEnvironment,
-  snapshot: Snapshot,
+  contextFor: ContextFor,
   index: RecordIndex,
   publishAt: number | null,
   log: NewLog,
@@ -101,7 +117,7 @@ async function addReplays(
     }
     let context: Uint8Array;
     try {
-      context = contextForReplay(readTask(fileSystem, snapshot, id, record).context);
+      context = contextFor(id, record);
     } catch (error) {
       if (!(error instanceof StorageError) || error.code !== "not-retryable") throw error;
       failed.push({ id, error: error.message });
@@ -114,6 +130,26 @@ async function addReplays(
 
 function nothing({ missing, failed = [] }: Pick<ReplayResult, "missing"> & Partial<ReplayResult>): Enqueued {
   return { result: { retried: [], missing, failed, log: null }, journal: null, tasks: [] };
+}
+
+/** The result with the tasks whose replay had been interrupted after they were enqueued, as they were before they were edited. */
+export function withFinished(
+  result: ReplayResult,
+  finished: readonly FinishedReplay[],
+  edited: OperationOptions["edited"],
+): ReplayResult {
+  const tooLate = finished.filter(({ id }) => edited?.has(id) === true);
+  const retried = finished.filter(({ id }) => edited?.has(id) !== true);
+  const failed = tooLate.map(({ id, newId }) => ({
+    id,
+    error: `An earlier retry of it had been interrupted after it was enqueued as ${newId}, and was finished now. What was edited since was not enqueued.`,
+  }));
+  return {
+    ...result,
+    retried: [...retried.map(({ id, newId }) => ({ id, newId })), ...result.retried],
+    failed: [...failed, ...result.failed],
+    log: result.log ?? retried[0]?.log ?? null,
+  };
 }
 
 /**
