@@ -1,7 +1,7 @@
 // The windows in which the host suite runs, and which test files run in which.
-import { readdir, rm } from "node:fs/promises";
+import { readdir, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { root, StepError } from "./steps.mjs";
+import { root } from "./steps.mjs";
 import { emptyFolder, filledDemo, filledDemoInGit } from "./workspaces.mjs";
 
 /**
@@ -11,6 +11,13 @@ import { emptyFolder, filledDemo, filledDemoInGit } from "./workspaces.mjs";
  * @property {() => Promise<import("./workspaces.mjs").Workspace>} prepareFolder
  * @property {boolean} trusted Whether the folder is opened trusted; otherwise in Restricted Mode.
  * @property {Record<string, unknown>} settings
+ * @property {number} [windows] Among how many windows its files are divided, each with a folder of its own. Default: 1.
+ * @property {boolean} [alone] Whether it measures time, and so must have the machine for itself.
+ *
+ * @typedef {object} HostWindow
+ * @property {string} suite What its results are called.
+ * @property {HostRun} run
+ * @property {string[]} files In test/host/.
  */
 
 /** @type {readonly HostRun[]} */
@@ -21,6 +28,7 @@ export const hostRuns = [
     prepareFolder: filledDemo,
     trusted: true,
     settings: {},
+    windows: 3,
   },
   {
     name: "git",
@@ -50,21 +58,66 @@ export const hostRuns = [
     trusted: true,
     settings: {},
   },
+  {
+    name: "speed",
+    what: "the filled demo application, with nothing beside it",
+    prepareFolder: filledDemo,
+    trusted: true,
+    settings: {},
+    alone: true,
+  },
 ];
 
 const source = join(root, "test", "host");
 const output = join(root, "out", "test", "host");
 
+/** @param {string} file */
+function runOf(file) {
+  return hostRuns.find(({ name }) => file === `${name}.test.ts` || file.startsWith(`${name}.`)) ?? hostRuns[0];
+}
+
+async function testFiles() {
+  return (await readdir(source)).filter((file) => file.endsWith(".test.ts")).sort();
+}
+
+/**
+ * The windows that run the files which these words choose, those of the longest runs first.
+ * @param {readonly string[]} words The name of a run, or a part of a file's name. Without words: all files.
+ * @returns {Promise<HostWindow[]>}
+ */
+export async function hostWindows(words) {
+  const parts = words.filter((word) => !hostRuns.some(({ name }) => name === word));
+  const chosen = (await testFiles()).filter((file) => {
+    return words.length === 0 || words.includes(String(runOf(file)?.name)) || parts.some((part) => file.includes(part));
+  });
+  const sized = await Promise.all(chosen.map(async (file) => ({ file, bytes: (await stat(join(source, file))).size })));
+  sized.sort((left, right) => right.bytes - left.bytes);
+  return hostRuns.flatMap((run) => {
+    const mine = sized.filter(({ file }) => runOf(file) === run);
+    const shares = Array.from({ length: Math.min(run.windows ?? 1, mine.length) }, (_, index) => ({
+      suite: `host-${run.name}${index === 0 ? "" : `-${index + 1}`}`,
+      run,
+      files: /** @type {string[]} */ ([]),
+      bytes: 0,
+    }));
+    for (const { file, bytes } of mine) {
+      const [least] = shares.sort((left, right) => left.bytes - right.bytes);
+      least?.files.push(file);
+      if (least) least.bytes += bytes;
+    }
+    return shares;
+  });
+}
+
 /**
  * Bundles test/host/ for the extension host, each file on its own.
- * @returns {Promise<{ index: string, filesOf: (run: HostRun) => string[] }>}
+ * @returns {Promise<{ index: string, bundleOf: (file: string) => string }>}
  */
 export async function bundleHostTests() {
   const { build } = await import("esbuild");
-  const files = (await readdir(source)).filter((file) => file.endsWith(".test.ts")).sort();
   await rm(output, { recursive: true, force: true });
   await build({
-    entryPoints: ["index.ts", ...files].map((file) => join(source, file)),
+    entryPoints: ["index.ts", ...(await testFiles())].map((file) => join(source, file)),
     outdir: output,
     bundle: true,
     platform: "node",
@@ -74,14 +127,5 @@ export async function bundleHostTests() {
     // The helpers find the fixtures from the folder in which their source is.
     define: { __dirname: JSON.stringify(join(root, "test", "support")) },
   });
-  const runOf = (/** @type {string} */ file) =>
-    hostRuns.find(({ name }) => file === `${name}.test.ts` || file.startsWith(`${name}.`)) ?? hostRuns[0];
-  return {
-    index: join(output, "index.js"),
-    filesOf: (run) => {
-      const mine = files.filter((file) => runOf(file) === run);
-      if (mine.length === 0) throw new StepError(`No file in test/host/ runs in "${run.name}".`);
-      return mine.map((file) => join(output, file.replace(/\.ts$/, ".js")));
-    },
-  };
+  return { index: join(output, "index.js"), bundleOf: (file) => join(output, file.replace(/\.ts$/, ".js")) };
 }

@@ -4,7 +4,7 @@ import { launchBrowser } from "./browser.mjs";
 import { startServer } from "./server.mjs";
 import { root } from "./steps.mjs";
 
-const timeoutMs = 180_000;
+const timeoutMs = 300_000;
 
 /**
  * @typedef {object} HostJob

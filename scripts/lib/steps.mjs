@@ -73,3 +73,30 @@ export async function mustRun(advice, command, args, options) {
 export function packageScript(file) {
   return join(root, "node_modules", file);
 }
+
+/**
+ * Runs jobs side by side, not more than `width` of them at once, begun in their order.
+ * @template Result
+ * @param {number} width
+ * @param {readonly (() => Promise<Result>)[]} jobs
+ * @returns {Promise<Result[]>} in the order of the jobs; rejected with the first failure when all that was begun has ended.
+ */
+export async function sideBySide(width, jobs) {
+  /** @type {Result[]} */
+  const results = [];
+  const waiting = [...jobs.entries()];
+  const lane = async () => {
+    for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
+      const [index, job] = next;
+      try {
+        results[index] = await job();
+      } catch (error) {
+        waiting.length = 0;
+        throw error;
+      }
+    }
+  };
+  const lanes = await Promise.allSettled(Array.from({ length: width }, lane));
+  for (const ended of lanes) if (ended.status === "rejected") throw ended.reason;
+  return results;
+}
