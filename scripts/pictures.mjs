@@ -13,7 +13,7 @@ const screenshots = join(root, "out", "screenshots");
 async function takers() {
   const files = (await readdir(tests)).filter((file) => file.endsWith(".test.ts"));
   const takes = await Promise.all(
-    files.map(async (file) => (await readFile(join(tests, file), "utf8")).includes(`screenshot("${prefix}`)),
+    files.map(async (file) => /readmePicture\(|"readme-/.test(await readFile(join(tests, file), "utf8"))),
   );
   return files.filter((_, index) => takes[index]);
 }

@@ -17,14 +17,6 @@ export interface WorkbenchOptions {
   readonly settings?: Record<string, unknown>;
 }
 
-/** In pixels of the window, which is 1280 by 800. */
-export interface PartOfWindow {
-  readonly x: number;
-  readonly y: number;
-  readonly width: number;
-  readonly height: number;
-}
-
 /** The names of themes and of the classes that the window has under them. */
 const themes = {
   light: ["Default Light Modern", "vs"],
@@ -253,15 +245,12 @@ export class Workbench {
     await this.page.locator(`.monaco-workbench.${base}`).waitFor();
   }
 
-  /**
-   * Keeps a picture as `out/screenshots/NAME.png`, of the whole window or of a part of it. `npm run pictures` makes those
-   * named `readme-…` the README's.
-   */
-  async screenshot(name: string, part?: PartOfWindow): Promise<void> {
+  /** Keeps a picture of the whole window as `out/screenshots/NAME.png`. */
+  async screenshot(name: string): Promise<void> {
     const directory = fromEnvironment("DEAD_TASKS_SCREENSHOTS");
     await mkdir(directory, { recursive: true });
     await this.page.waitForTimeout(300); // What fades in has done so.
-    await this.page.screenshot({ path: join(directory, `${name}.png`), ...(part && { clip: part }) });
+    await this.page.screenshot({ path: join(directory, `${name}.png`) });
   }
 
   /**
