@@ -1,18 +1,19 @@
 // The page suite: the packaged extension, installed into a server as a user would, clicked through in Chromium.
 //   npm run test:page [-- WORD…]   WORD: part of the name of a test file
-import { readdir, rm, stat } from "node:fs/promises";
+import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { freshResultsFile } from "./lib/results.mjs";
 import { ensureServer, installExtension } from "./lib/server.mjs";
-import { main, mustRun, packageScript, progress, root, run, StepError } from "./lib/steps.mjs";
+import { largestFirst, main, mustRun, packageScript, progress, root, run, StepError } from "./lib/steps.mjs";
 import { chromiumNeed, ensureSystem, gitNeed } from "./lib/system.mjs";
 import { vsixPath } from "./lib/vsix.mjs";
 
 await main(async () => {
   const words = process.argv.slice(2).filter((word) => word !== "--packaged");
-  const files = (await readdir(join(root, "test", "page")))
-    .filter((file) => file.endsWith(".test.ts") && (words.length === 0 || words.some((word) => file.includes(word))))
-    .map((file) => join("test", "page", file));
+  const chosen = (await readdir(join(root, "test", "page"))).filter(
+    (file) => file.endsWith(".test.ts") && (words.length === 0 || words.some((word) => file.includes(word))),
+  );
+  const files = largestFirst(join("test", "page"), chosen);
   if (files.length === 0) throw new StepError(`No file test/page/*.test.ts has ${words.join(" or ")} in its name.`);
   await ensureSystem([gitNeed, chromiumNeed]);
   await ensureServer();
@@ -29,10 +30,8 @@ await main(async () => {
   progress(`Page suite: ${files.length} files; pictures go to out/screenshots/`);
   const mocha = ["--timeout", "60000", "--reporter", "scripts/lib/reporter.cjs"];
   if (process.env["CI"] === "true") mocha.push("--forbid-only");
-  // Two windows at a time: one alone leaves a third of two processors idle. The longest files begin.
+  // Two windows at a time: one alone leaves a third of two processors idle.
   if (files.length > 1) mocha.push("--parallel", "--jobs", "2");
-  const sizes = new Map(await Promise.all(files.map(async (file) => [file, (await stat(join(root, file))).size])));
-  files.sort((left, right) => Number(sizes.get(right)) - Number(sizes.get(left)));
   process.exitCode = await run(process.execPath, [packageScript("mocha/bin/mocha.js"), ...mocha, ...files], {
     env: {
       DEAD_TASKS_EXTENSIONS: extensions,

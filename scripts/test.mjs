@@ -5,7 +5,7 @@ import { hostWindows } from "./lib/hostRuns.mjs";
 import { freshResultsFile, readResults } from "./lib/results.mjs";
 import { ensureServer } from "./lib/server.mjs";
 import { packageScript, progress, run, StepError } from "./lib/steps.mjs";
-import { chromiumNeed, ensureSystem, gitNeed, rubyNeed } from "./lib/system.mjs";
+import { chromiumNeed, ensureSystem, gitNeed, rspecNeed, rubyNeed } from "./lib/system.mjs";
 
 /** @typedef {import("./lib/results.mjs").Counts} Counts */
 
@@ -87,7 +87,7 @@ async function installed(needed) {
 
 async function everything() {
   if (!(await installed(ensureDependencies()))) return;
-  if (!(await installed(ensureSystem([rubyNeed, gitNeed, chromiumNeed])))) return;
+  if (!(await installed(ensureSystem([rubyNeed, rspecNeed, gitNeed, chromiumNeed])))) return;
   // To install the server is to wait for the network, and for one compiler: the checks print nothing until they are done.
   const [server] = await Promise.all([
     installed(ensureServer()),

@@ -111,6 +111,7 @@ export function activate(context: ExtensionContext): Testing {
       rawFiles,
       code,
       taskClasses,
+      ruby,
       reporter,
     }),
   );

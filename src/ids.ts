@@ -13,6 +13,8 @@ export const Command = {
   delete: "deadTasks.delete",
   copyId: "deadTasks.copyId",
   copyRuby: "deadTasks.copyRuby",
+  copyConsoleSnippet: "deadTasks.copyConsoleSnippet",
+  generateTest: "deadTasks.generateTest",
   openRaw: "deadTasks.openRaw",
   openRawText: "deadTasks.openRawText",
   openRawHex: "deadTasks.openRawHex",

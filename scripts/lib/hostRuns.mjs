@@ -1,7 +1,7 @@
 // The windows in which the host suite runs, and which test files run in which.
-import { readdir, rm, stat } from "node:fs/promises";
-import { join } from "node:path";
-import { root } from "./steps.mjs";
+import { readdir, rm } from "node:fs/promises";
+import { basename, join, relative } from "node:path";
+import { largestFirst, root } from "./steps.mjs";
 import { emptyFolder, filledDemo, filledDemoInGit } from "./workspaces.mjs";
 
 /**
@@ -90,20 +90,21 @@ export async function hostWindows(words) {
   const chosen = (await testFiles()).filter((file) => {
     return words.length === 0 || words.includes(String(runOf(file)?.name)) || parts.some((part) => file.includes(part));
   });
-  const sized = await Promise.all(chosen.map(async (file) => ({ file, bytes: (await stat(join(source, file))).size })));
-  sized.sort((left, right) => right.bytes - left.bytes);
   return hostRuns.flatMap((run) => {
-    const mine = sized.filter(({ file }) => runOf(file) === run);
-    const shares = Array.from({ length: Math.min(run.windows ?? 1, mine.length) }, (_, index) => ({
+    const mine = largestFirst(
+      relative(root, source),
+      chosen.filter((file) => runOf(file) === run),
+    ).map((file) => basename(file));
+    const count = Math.min(run.windows ?? 1, mine.length);
+    const shares = Array.from({ length: count }, (_, index) => ({
       suite: `host-${run.name}${index === 0 ? "" : `-${index + 1}`}`,
       run,
       files: /** @type {string[]} */ ([]),
-      bytes: 0,
     }));
-    for (const { file, bytes } of mine) {
-      const [least] = shares.sort((left, right) => left.bytes - right.bytes);
-      least?.files.push(file);
-      if (least) least.bytes += bytes;
+    // There and back again, so that each window gets about as much as the others.
+    for (const [index, file] of mine.entries()) {
+      const turn = index % (2 * count);
+      shares[turn < count ? turn : 2 * count - 1 - turn]?.files.push(file);
     }
     return shares;
   });

@@ -1,5 +1,6 @@
 // Progress lines, child processes and failures that say what to do. Node built-ins only: used before `npm ci` has run.
 import { spawn } from "node:child_process";
+import { statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -72,6 +73,16 @@ export async function mustRun(advice, command, args, options) {
  */
 export function packageScript(file) {
   return join(root, "node_modules", file);
+}
+
+/**
+ * Paths of test files, from the largest to the smallest: for what runs side by side, since the largest mostly take longest.
+ * @param {string} folder Below the root.
+ * @param {readonly string[]} files
+ */
+export function largestFirst(folder, files) {
+  const size = (/** @type {string} */ file) => statSync(join(root, file)).size;
+  return files.map((file) => join(folder, file)).sort((left, right) => size(right) - size(left));
 }
 
 /**

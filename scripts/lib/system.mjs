@@ -25,6 +25,13 @@ const buildPackages = [
 /** @type {Need} */
 export const rubyNeed = { what: "Ruby", packages: ["ruby"], present: () => findProgram("ruby") !== null };
 
+/** For the tests of the tests that are generated; Minitest comes with Ruby. @type {Need} */
+export const rspecNeed = {
+  what: "RSpec",
+  packages: ["ruby-rspec-core", "ruby-rspec-expectations"],
+  present: () => findProgram("rspec") !== null,
+};
+
 /** @type {Need} */
 export const gitNeed = { what: "git", packages: ["git"], present: () => findProgram("git") !== null };
 

@@ -8,6 +8,8 @@ import type { DetailPane } from "../detail/detailPane";
 import { Command } from "../ids";
 import type { RawFiles } from "../raw/openRaw";
 import type { Reporter } from "../reporter";
+import { copyConsoleSnippet, generateTest } from "../reproduce/reproduce";
+import type { RubyReader } from "../ruby/reader";
 import { openSettings } from "../settings";
 import type { StoreService } from "../service/storeService";
 import type { StoreModel } from "../stores/storeModel";
@@ -36,6 +38,7 @@ export interface CommandServices {
   readonly rawFiles: RawFiles;
   readonly code: CodeFiles;
   readonly taskClasses: TaskClasses;
+  readonly ruby: RubyReader;
   readonly reporter: Reporter;
 }
 
@@ -100,6 +103,8 @@ export function registerCommands(services: CommandServices): Disposable[] {
     [Command.delete]: onRecords((records) => actions.delete(records)),
     [Command.copyId]: onRecords((records) => actions.copyIds(records)),
     [Command.copyRuby]: onRecord((record) => actions.copyRuby(record)),
+    [Command.copyConsoleSnippet]: onRecord((record) => copyConsoleSnippet(record, services)),
+    [Command.generateTest]: onRecord((record) => generateTest(record, services)),
     [Command.openRaw]: async (given) => {
       const [node] = chosen(given.slice(0, 1)) ?? [];
       if (node === undefined) return;

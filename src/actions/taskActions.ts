@@ -1,5 +1,4 @@
 import { env, window, type Memento } from "vscode";
-import { maskedNames } from "../settings";
 import type { ChangesSinceFailure } from "../code/changes";
 import type { Doubt, RetryCheck } from "../code/retryCheck";
 import { retryHintHiddenKey, View } from "../ids";
@@ -8,7 +7,7 @@ import type { TaskSummary } from "../service/protocol";
 import type { StoreService } from "../service/storeService";
 import { Emitter } from "../stores/emitter";
 import type { StoreModel } from "../stores/storeModel";
-import { counted, formatCount, oneLine, shownId, withoutLinks } from "../text/labels";
+import { counted, formatCount, oneLine, shownId } from "../text/labels";
 import { confirmed, mayChange, offer } from "./asking";
 import {
   changedSentence,
@@ -21,6 +20,7 @@ import {
   type Confirmation,
   type Outcome,
 } from "./messages";
+import { readTask } from "./readTask";
 import { undoNote, type UndoList } from "./undoList";
 import { groupByStore, type RecordReference } from "./references";
 
@@ -116,19 +116,11 @@ export class TaskActions {
   /** `reveal`: as the detail pane shows it, if it was opened there; otherwise secrets are masked and offered afterwards. */
   async copyRuby(record: RecordReference, reveal = false): Promise<void> {
     try {
-      const detail = await this.#service.detail(record.store.key, record.id, { reveal, maskedNames: maskedNames() });
-      if (detail.kind === "gone") {
-        void window.showInformationMessage(withoutLinks(`${oneLine(record.name)} is no longer among the dead tasks.`));
-      } else if (detail.kind === "unreadable" || detail.task.context === null) {
-        const reason = detail.kind === "unreadable" ? detail.reason : (detail.task.contextError ?? "");
-        void window.showWarningMessage(
-          withoutLinks(`The arguments of ${oneLine(record.name)} cannot be read: ${reason}`),
-        );
-      } else {
-        await env.clipboard.writeText(detail.task.context.enqueueCall);
-        if (detail.task.masked) void this.#offerSecrets(record);
-        else window.setStatusBarMessage("Copied as Ruby", 3000);
-      }
+      const read = await readTask(this.#service, record, reveal);
+      if (read === null) return;
+      await env.clipboard.writeText(read.context.enqueueCall);
+      if (read.task.masked) void this.#offerSecrets(record);
+      else window.setStatusBarMessage("Copied as Ruby", 3000);
     } catch (error) {
       this.#reporter.failure(`read ${oneLine(record.name)}`, error);
     }

@@ -80,7 +80,7 @@ export class CodeFiles {
 }
 
 /** Where to look, the likeliest first: the directory that holds the store's, its workspace folder, the other folders. */
-function rootsOf({ description }: StoreModel): string[] {
+export function rootsOf({ description }: StoreModel): string[] {
   const folders = (workspace.workspaceFolders ?? [])
     .filter((folder) => folder.uri.scheme === "file")
     .map((folder) => folder.uri.fsPath);

@@ -11,8 +11,15 @@ export async function openPlace(place: CodePlace, column: ViewColumn | undefined
   const document = await workspace.openTextDocument(Uri.file(place.file));
   // The file may have become shorter since.
   const line = Math.min(place.line, document.lineCount) - 1;
+  await window.showTextDocument(document, {
+    viewColumn: columnBeside(column),
+    selection: new Range(line, 0, line, 0),
+  });
+}
+
+/** Beside the editor in `column` where there is room already; else that column, or the active one. */
+export function columnBeside(column: ViewColumn | undefined): ViewColumn {
   const groups = column === undefined ? [] : window.tabGroups.all;
   const other = groups.find((group) => group.viewColumn !== column)?.viewColumn;
-  const viewColumn = other ?? column ?? ViewColumn.Active;
-  await window.showTextDocument(document, { viewColumn, selection: new Range(line, 0, line, 0) });
+  return other ?? column ?? ViewColumn.Active;
 }

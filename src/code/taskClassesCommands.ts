@@ -1,4 +1,4 @@
-import { Range, Uri, ViewColumn, window, workspace, type QuickPickItem } from "vscode";
+import { Range, Uri, window, workspace, type QuickPickItem, type ViewColumn } from "vscode";
 import type { DetailPane } from "../detail/detailPane";
 import { showInList } from "../raw/showInList";
 import type { TaskSummary } from "../service/protocol";
@@ -7,6 +7,7 @@ import type { StoreRegistry } from "../stores/storeRegistry";
 import { counted, errorLine, formatCount, oneLine, withoutLinks } from "../text/labels";
 import { relativeTime } from "../text/times";
 import type { TaskView } from "../tree/taskView";
+import { columnBeside } from "./openPlace";
 import { applicationOf, choices, type FoundClass, type TaskClasses } from "./taskClasses";
 
 /** How many tasks a pick offers; the list in the side bar has them all. */
@@ -152,10 +153,8 @@ async function pickDefinition(found: readonly FoundClass[], name: string): Promi
 async function openDefinition({ file, definition }: FoundClass, column: ViewColumn | undefined): Promise<void> {
   const { line, character } = (definition.perform ?? definition).nameRange.start;
   // Beside the pane where there is room already, so that error and code are seen together.
-  const groups = column === undefined ? [] : window.tabGroups.all;
-  const other = groups.find((group) => group.viewColumn !== column)?.viewColumn;
   await window.showTextDocument(Uri.file(file), {
-    viewColumn: other ?? column ?? ViewColumn.Active,
+    viewColumn: columnBeside(column),
     selection: new Range(line, character, line, character),
   });
 }

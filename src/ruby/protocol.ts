@@ -87,11 +87,19 @@ export interface Definitions {
   readonly skipped: readonly SkippedFile[];
 }
 
+/** A call without a receiver whose first argument is a literal String without interpolation: `require "rage"`. */
+export interface LiteralCall {
+  readonly name: string;
+  readonly argument: string;
+}
+
 /** The calls that the thread answers, by name. */
 export interface RubyRequests extends EditReadingRequests {
   classesInText(text: string): SourceClasses;
   /** Where these files define the class, in their order. A file is parsed only if its text names the class. */
   definitionsOf(name: string, paths: readonly string[]): Definitions;
+  /** The calls of these names, wherever in the text they stand. */
+  literalCalls(text: string, names: readonly string[]): readonly LiteralCall[];
 }
 
 export type RubyRequestName = keyof RubyRequests;

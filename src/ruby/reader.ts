@@ -28,6 +28,7 @@ export function rubyReader(workerPath: string, options: RubyReaderOptions = {}):
   return {
     classesInText: request("classesInText"),
     definitionsOf: request("definitionsOf"),
+    literalCalls: request("literalCalls"),
     readEditedTask: request("readEditedTask"),
     get running() {
       return connection.running;

@@ -3,6 +3,7 @@ import { parentPort } from "node:worker_threads";
 import { readEdit } from "../edit/read";
 import { classesInSource } from "./classes";
 import { DefinitionFinder, tooLarge } from "./definitions";
+import { literalCalls } from "./literalCalls";
 import { loadParser, type Parse } from "./prism";
 import {
   largestSource,
@@ -21,14 +22,18 @@ type Answers = {
 function answers(parse: Parse): Answers {
   const finder = new DefinitionFinder(parse);
   return {
-    classesInText: (text) => {
-      const size = Buffer.byteLength(text);
-      if (size > largestSource) throw new Error(tooLarge(size));
-      return classesInSource(parse, text);
-    },
+    classesInText: (text) => classesInSource(parse, bounded(text)),
     definitionsOf: (name, paths) => finder.find(name, paths),
+    literalCalls: (text, names) => literalCalls(parse, bounded(text), names),
     readEditedTask: (text, taskClass, placeholders) => readEdit(parse, text, taskClass, placeholders),
   };
+}
+
+/** Throws for a text that is too large to be read. */
+function bounded(text: string): string {
+  const size = Buffer.byteLength(text);
+  if (size > largestSource) throw new Error(tooLarge(size));
+  return text;
 }
 
 async function reply(calls: Answers, { sequence, name, parameters }: RubyRequestMessage): Promise<RubyReplyMessage> {

@@ -91,6 +91,15 @@ export interface ContextText {
   readonly userContext: string;
   /** `SendWelcomeEmail.enqueue("user@example.com", locale: :en)`; a secret stands as "[FILTERED]" in it. */
   readonly enqueueCall: string;
+  /** The same in parts. Null where it is too large to be written, or the class has no name that Ruby could read. */
+  readonly call: TaskCall | null;
+}
+
+/** What is called to perform a task, as Ruby text; a secret stands as "[FILTERED]" in it. */
+export interface TaskCall {
+  readonly taskClass: string;
+  /** Without parentheses. */
+  readonly arguments: string;
 }
 
 export interface TaskDetail extends TaskSummary {

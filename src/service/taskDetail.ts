@@ -7,6 +7,7 @@ import {
   type DeadTaskRecord,
   type TaskContext,
 } from "../storage";
+import { isClassName } from "../ruby/textFilter";
 import { contextMask } from "./contextReader";
 import { Mask } from "./masking";
 import type { ContextText, DetailOptions, TaskDetail } from "./protocol";
@@ -57,16 +58,30 @@ function contextText(context: TaskContext, size: number, mask: Mask): ContextTex
     logTags: text(context.logTags),
     logContext: text(context.logContext),
     userContext: text(context.userContext),
-    enqueueCall: size > largestCall ? tooLargeCall(context, size) : enqueueCall(context, { isMasked: mask.asOption }),
+    ...callTexts(context, size, { isMasked: mask.asOption }),
   };
 }
 
 /** The call that enqueues the task anew, as a developer would write it: `SendWelcomeEmail.enqueue("a@b.c", locale: :en)`. */
-function enqueueCall({ taskClass, args, kwargs }: TaskContext, options: LiteralOptions): string {
+function callTexts(
+  context: TaskContext,
+  size: number,
+  options: LiteralOptions,
+): Pick<ContextText, "enqueueCall" | "call"> {
+  if (size > largestCall) return { enqueueCall: tooLargeCall(context, size), call: null };
+  const { taskClass } = context;
+  const text = callArguments(context, options);
+  return {
+    enqueueCall: `${taskClass}.enqueue(${text})`,
+    call: isClassName(taskClass) ? { taskClass, arguments: text } : null,
+  };
+}
+
+function callArguments({ args, kwargs }: TaskContext, options: LiteralOptions): string {
   const parts: string[] = [];
   if (args.type === "array" && args.elements.length > 0) parts.push(toRubyArguments(args, options));
   if (kwargs.type === "hash" && kwargs.entries.length > 0) parts.push(toRubyKeywords(kwargs, options));
-  return `${taskClass}.enqueue(${parts.join(", ")})`;
+  return parts.join(", ");
 }
 
 /** A comment, so that pasting it does nothing. */

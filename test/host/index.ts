@@ -12,7 +12,7 @@ export async function run(): Promise<void> {
   const results = openSync(output, "w");
   const mocha = new Mocha({
     ui: "bdd",
-    timeout: 20_000,
+    timeout: 40_000,
     forbidOnly: process.env["CI"] === "true",
     reporter: "json",
     reporterOptions: { output: devNull },

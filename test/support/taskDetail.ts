@@ -19,6 +19,7 @@ export function taskDetail(change: Partial<TaskDetail> = {}): RecordDetail & { k
       logContext: "{}",
       userContext: "nil",
       enqueueCall: "Charge.enqueue(1)",
+      call: { taskClass: "Charge", arguments: "1" },
     },
     contextError: null,
     masked: true,

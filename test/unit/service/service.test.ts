@@ -255,6 +255,10 @@ describe("the storage worker and its client", function () {
       userContext: "nil",
       enqueueCall:
         'Users::SignUp.enqueue("user@example.com", {"API_TOKEN" => "s3cret"}, locale: :en, password: "hunter2")',
+      call: {
+        taskClass: "Users::SignUp",
+        arguments: '"user@example.com", {"API_TOKEN" => "s3cret"}, locale: :en, password: "hunter2"',
+      },
     });
     assert.equal(revealed.task.masked, false);
     assert.equal(revealed.task.contextError, null);
