@@ -40,9 +40,9 @@ export function consoleSnippet(reproduction: Reproduction): string {
 
 function rspecBody(reproduction: Reproduction): string[] {
   const { exceptionClass, fullMessage } = reproduction.task;
-  const message = shown(fullMessage, 80);
-  const name = exceptionName(exceptionClass);
-  const failure = message === "" || message === name ? shown(name, 80) : `${shown(name, 80)}: ${message}`;
+  const message = shown(fullMessage, 40);
+  const name = shown(exceptionName(exceptionClass), 60);
+  const failure = message === "" || message === name ? name : `${name}: ${message}`;
   return [
     `RSpec.describe ${reproduction.call.taskClass} do`,
     `  it ${quote(Buffer.from(`is performed without ${failure}`), "UTF-8")} do`,
@@ -79,14 +79,14 @@ function comments({ task, context, call, place }: Reproduction): string[] {
   const at = place === null ? "" : ` at ${shown(place, 120)}`;
   const message = shown(task.fullMessage, 200);
   const lines = [
-    `Dead task ${shown(shownId(task.id), 80)}, which died on ${utcTime(task.failedAt)}${at}:`,
+    `Dead task ${shown(shownId(task.id), 80)}. It died on ${utcTime(task.failedAt)}${at}:`,
     `  ${shown(exceptionName(task.exceptionClass), 120)}${message === "" ? "" : `: ${message}`}`,
   ];
   if (call.arguments.includes("[FILTERED]")) {
-    lines.push("[FILTERED] stands for secrets: put values in their place, or the task may fail in another way.");
+    lines.push("[FILTERED] stands for secrets: put values in their place.");
   }
   if (call.arguments.includes("Marshal.load(")) {
-    lines.push("Marshal.load rebuilds what cannot be written as a literal. It needs the classes of these objects.");
+    lines.push("Marshal.load rebuilds what has no literal. It needs the classes of these objects.");
   }
   const missing = (
     [
@@ -97,7 +97,7 @@ function comments({ task, context, call, place }: Reproduction): string[] {
   ).filter(([, text]) => !["nil", "[]", "{}"].includes(text));
   if (missing.length > 0) {
     const texts = missing.map(([name, text]) => `${name} ${shown(text, 80)}`);
-    lines.push(`A worker performs it with what is not set here: ${texts.join(", ")}.`);
+    lines.push(`Set by a worker, and not here: ${texts.join(", ")}.`);
   }
   return lines.map((line) => `# ${line}`);
 }

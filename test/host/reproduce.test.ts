@@ -67,7 +67,7 @@ describe("reproducing a dead task", () => {
     await runOn("deadTasks.copyConsoleSnippet", "SendWelcomeEmail");
     assert.deepEqual(dialogs.shown, []);
     const text = await env.clipboard.readText();
-    assert.match(text, /^# Dead task \S+, which died on \S+ \S+ UTC at app\/tasks\/send_welcome_email\.rb:\d+:\n/);
+    assert.match(text, /^# Dead task \S+\. It died on \S+ \S+ UTC at lib\/mailer\.rb:\d+:\n/);
     assert.match(text, /\n# {3}Net::OpenTimeout: Failed to open TCP connection/);
     assert.match(text, /\nSendWelcomeEmail\.new\.perform\("user@example\.com", locale: :en\)\n$/);
   });

@@ -50,7 +50,7 @@ describe("the text that reproduces a task", () => {
       text("rspec"),
       `require "helper"
 
-# Dead task 17-1-1, which died on 2026-01-01 00:00:37 UTC at app/tasks/charge.rb:12:
+# Dead task 17-1-1. It died on 2026-01-01 00:00:37 UTC at app/tasks/charge.rb:12:
 #   PaymentError: gateway said 503
 RSpec.describe Charge do
   it "is performed without PaymentError: gateway said 503" do
@@ -71,7 +71,7 @@ end
       }),
       `require "test_helper"
 
-# Dead task 17-1-1, which died on 2026-01-01 00:00:37 UTC at app/tasks/charge.rb:12:
+# Dead task 17-1-1. It died on 2026-01-01 00:00:37 UTC at app/tasks/charge.rb:12:
 #   PaymentError: gateway said 503
 class BillingChargeCardDeadTaskTest < Minitest::Test
   def test_is_performed_without_payment_error
@@ -86,7 +86,7 @@ end
   it("is a snippet for the console", () => {
     assert.equal(
       consoleSnippet(reproduction({ place: null })),
-      `# Dead task 17-1-1, which died on 2026-01-01 00:00:37 UTC:
+      `# Dead task 17-1-1. It died on 2026-01-01 00:00:37 UTC:
 #   PaymentError: gateway said 503
 Charge.new.perform(1, currency: :eur)
 `,
@@ -100,18 +100,18 @@ Charge.new.perform(1, currency: :eur)
     };
     for (const source of [text("rspec", changes), text("minitest", changes), consoleSnippet(reproduction(changes))]) {
       assert.match(source, /^# \[FILTERED\] stands for secrets/m);
-      assert.match(source, /^# Marshal\.load rebuilds what cannot be written as a literal/m);
+      assert.match(source, /^# Marshal\.load rebuilds what has no literal/m);
       assert.match(
         source,
-        /^# A worker performs it with what is not set here: log tags \["5f3c"\], user context \{tenant: 7\}\.$/m,
+        /^# Set by a worker, and not here: log tags \["5f3c"\], user context \{tenant: 7\}\.$/m,
       );
     }
-    assert.doesNotMatch(text("rspec"), /FILTERED|Marshal|A worker/);
+    assert.doesNotMatch(text("rspec"), /FILTERED|Marshal|worker/);
   });
 
   it("names an anonymous error, one without a message, and a time that is none", () => {
     const changes = { task: { exceptionClass: null, fullMessage: "", failedAt: 1e300 } };
-    assert.match(text("rspec", changes), /which died on 1e\+300 at .*:\n# {3}\(anonymous error\)\nRSpec/);
+    assert.match(text("rspec", changes), /It died on 1e\+300 at .*:\n# {3}\(anonymous error\)\nRSpec/);
     assert.match(text("rspec", changes), /it "is performed without \(anonymous error\)" do/);
     assert.match(text("minitest", changes), /def test_is_performed_without_an_anonymous_error$/m);
   });
