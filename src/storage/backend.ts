@@ -88,6 +88,8 @@ export interface FinishedReplay {
   readonly newId: string;
   /** Bare name of the log; null where a worker has taken it since. */
   readonly log: string | null;
+  /** The other store that it was enqueued in; absent where it was this one. */
+  readonly elsewhere?: { readonly directory: string; readonly prefix: string };
 }
 
 /** A context with which a task is replayed instead of its own. */

@@ -19,14 +19,15 @@ import { deadTaskLine } from "./frames";
 import { emptyListing, listSnapshot, readTask } from "./listing";
 import type { Line } from "./lines";
 import { LongLock, type LongLockGuard } from "./longLock";
-import { isJournalName, isStagingName, isTakeBackName, storeNames, type StoreNames } from "./naming";
+import { isJournalName, isSendingName, isStagingName, isTakeBackName, storeNames, type StoreNames } from "./naming";
 import { readPendingTasks, type PendingTasks } from "./pendingTasks";
 import { OperationQueue } from "./queue";
 import { encodeRecord, type NewDeadTask } from "./record";
 import { RecordIndex } from "./recordIndex";
-import { enqueueReplays, leftBehind, withFinished } from "./replay";
+import { enqueueReplays, leftBehind } from "./replay";
 import { finishInterruptedReplays } from "./replayJournal";
 import { restoreLines, type RestoreResult } from "./restore";
+import { settleSends, withEarlier, withoutInterrupted, type Settled } from "./settleSends";
 import { ShortLock } from "./shortLock";
 import { openSnapshot, visitLines, type Snapshot } from "./snapshot";
 import { settleTakeBacks, takeBackReplay, type Replayed } from "./takeBack";
@@ -38,11 +39,15 @@ export interface StoreLocation {
   readonly prefix: string;
 }
 
-/** `finished`: the replays that had been interrupted and are finished now, by the dead task's id. */
-type ChangeUnderLongLock<Result> = (
-  guard: LongLockGuard,
-  finished: ReadonlyMap<string, FinishedReplay>,
-) => Promise<Result>;
+/** What an operation under the long lock works with, and what had been interrupted before. */
+export interface StoreChange extends Settled {
+  readonly environment: StorageEnvironment;
+  readonly names: StoreNames;
+  readonly lock: ShortLock;
+  readonly guard: LongLockGuard;
+}
+
+type ChangeUnderLongLock<Result> = (change: StoreChange) => Promise<Result>;
 
 // Shared by all stores of this process: two of them may be the same one.
 const queue = new OperationQueue();
@@ -111,7 +116,7 @@ export class DeadTaskStore implements DeadTaskBackend {
   async remove(ids: Iterable<string>, options: OperationOptions = {}): Promise<RemovalResult> {
     const requested = new Set(ids);
     const doing = `delete from ${this.names.dataFile}`;
-    const removed = await this.#changeExisting(doing, requested, options, async (guard, finished) => {
+    const removed = await this.#changeExisting(doing, requested, options, async ({ guard, finished }) => {
       const found = await this.#remove(requested, guard, options);
       return new Set([...found, ...finished.keys()]);
     });
@@ -140,12 +145,10 @@ export class DeadTaskStore implements DeadTaskBackend {
     }
     const requested = new Set(ids);
     const doing = `retry from ${this.names.dataFile}`;
-    const result = await this.#changeExisting(doing, requested, options, async (guard, finished) => {
-      // What was enqueued before an interruption must not be enqueued a second time.
-      const already = [...requested].flatMap((id) => finished.get(id) ?? []);
-      const wanted = new Set([...requested].filter((id) => !finished.has(id)));
-      const result = await this.#replay(wanted, publishAt, guard, options);
-      return withFinished(result, already, options.edited);
+    const result = await this.#changeExisting(doing, requested, options, async (change) => {
+      const parted = withoutInterrupted(requested, null, change);
+      const result = await this.#replay(parted.wanted, publishAt, change.guard, options);
+      return withEarlier(result, parted, options.edited);
     });
     return result ?? { retried: [], missing: [...requested], failed: [], log: null };
   }
@@ -178,29 +181,32 @@ export class DeadTaskStore implements DeadTaskBackend {
 
   /** Puts removed lines back; `read` gives them, twice. Durable when it returns. See `restoreLines`. */
   async restore(read: () => Iterable<Line>): Promise<RestoreResult> {
-    return await this.#changeUnderLongLock(`restore deleted tasks to ${this.names.dataFile}`, (guard) =>
+    return await this.change(`restore deleted tasks to ${this.names.dataFile}`, ({ guard }) =>
       restoreLines(this.#environment, this.names, this.#lock, guard, read),
     );
   }
 
   /** Takes a replay back while no worker has claimed its log; `read` gives the removed lines, twice. See `takeBackReplay`. */
   async takeBack(replayed: Replayed, read: () => Iterable<Line>): Promise<RestoreResult> {
-    return await this.#changeUnderLongLock(`take back what was retried from ${this.names.dataFile}`, (guard) =>
+    return await this.change(`take back what was retried from ${this.names.dataFile}`, ({ guard }) =>
       takeBackReplay(this.#environment, this.names, this.#lock, guard, replayed, read),
     );
   }
 
   async finishInterrupted(): Promise<readonly FinishedReplay[]> {
+    return [...(await this.settle()).finished.values()];
+  }
+
+  /** Does away with what was interrupted, before something that no other operation here goes before. */
+  async settle(): Promise<Settled> {
     const { directory, prefix } = this.names;
     const isThere = (): boolean =>
       namesIn(this.#environment.fileSystem, directory).some(
-        (name) => isJournalName(prefix, name) || isTakeBackName(prefix, name),
+        (name) => isJournalName(prefix, name) || isTakeBackName(prefix, name) || isSendingName(prefix, name),
       );
     const found = await this.#read(() => Promise.resolve(isThere()), directory);
-    if (!found) return [];
-    return await this.#changeUnderLongLock(`finish what was interrupted in ${directory}`, (_, finished) =>
-      Promise.resolve([...finished.values()]),
-    );
+    if (!found) return { finished: new Map(), undecided: new Map() };
+    return await this.change(`finish what was interrupted in ${directory}`, (settled) => Promise.resolve(settled));
   }
 
   async pending(): Promise<PendingTasks> {
@@ -240,22 +246,34 @@ export class DeadTaskStore implements DeadTaskBackend {
     operation: ChangeUnderLongLock<Result>,
   ): Promise<Result | null> {
     if (ids.size === 0 || !this.#hasDataFile(doing)) return null;
-    return await this.#changeUnderLongLock(doing, async (guard, finished) => {
+    return await this.change(doing, async (change) => {
+      const { finished } = change;
       if (finished.size > 0) onFinished?.([...finished.values()]);
-      return await operation(guard, finished);
+      return await operation(change);
     });
   }
 
-  /** First does away with what a process that was killed, or failed, has left. */
-  async #changeUnderLongLock<Result>(doing: string, operation: ChangeUnderLongLock<Result>): Promise<Result> {
-    return await this.#change(doing, () =>
-      this.#longLock.run(async (guard) => {
-        await settleTakeBacks(this.#environment, this.names, this.#lock, guard);
-        const finished = await finishInterruptedReplays(this.#environment, this.names, this.#lock, guard);
+  /**
+   * Runs an operation under the long lock. First does away with what a process that was killed, or failed, has left. `doing`
+   * completes "Could not …".
+   */
+  async change<Result>(
+    doing: string,
+    operation: ChangeUnderLongLock<Result>,
+    makes: "makes directory" | null = null,
+  ): Promise<Result> {
+    return await this.#change(doing, async () => {
+      if (makes !== null) makeDirectory(this.#environment.fileSystem, this.names.directory);
+      return await this.#longLock.run(async (guard) => {
+        const [environment, names, lock] = [this.#environment, this.names, this.#lock];
+        await settleTakeBacks(environment, names, lock, guard);
+        const { finished: sent, undecided } = await settleSends(environment, names, lock, guard);
+        const replayed = await finishInterruptedReplays(environment, names, lock, guard);
+        const finished = new Map([...sent, ...replayed]);
         this.#removeOrphans(guard);
-        return await operation(guard, finished);
-      }),
-    );
+        return await operation({ environment, names, lock, guard, finished, undecided });
+      });
+    });
   }
 
   #hasDataFile(doing: string): boolean {

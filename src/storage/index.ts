@@ -16,6 +16,15 @@ export type {
 } from "./backend";
 export { contextOf, contextWithArguments, decodeContext, readContext, type TaskContext } from "./context";
 export { DeadTaskStore, type StoreLocation } from "./deadTaskStore";
+export {
+  copyElsewhere,
+  moveElsewhere,
+  removeCopies,
+  retryElsewhere,
+  takeBackElsewhere,
+  type CopiedLine,
+  type CopyResult,
+} from "./elsewhere";
 export { findStoresIn, networkFileSystem, otherVersions } from "./discovery";
 export { storageEnvironment, type StorageEnvironment } from "./environment";
 export { DeadTasksLockTimeout, StorageError, type StorageErrorCode } from "./errors";

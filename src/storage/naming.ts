@@ -84,6 +84,28 @@ export function isTakeBackName(prefix: string, name: string): boolean {
   return name.startsWith(start) && /^\d+-[0-9a-z]+$/.test(name.slice(start.length));
 }
 
+/** A name for the journal of a sending to another store, in the store that is sent from. */
+export function sendingName(prefix: string, processId: number, random: number): string {
+  return `.${prefix}dead_tasks.sending-${processId}-${Math.floor(random * 0x100000000).toString(36)}`;
+}
+
+/** Whether a bare name is one of `sendingName`'s. */
+export function isSendingName(prefix: string, name: string): boolean {
+  const start = `.${prefix}dead_tasks.sending-`;
+  return name.startsWith(start) && /^\d+-[0-9a-z]+$/.test(name.slice(start.length));
+}
+
+/** A name for the mark of a sending, in the store that is sent to. None of its orphans: only the store that sends removes it. */
+export function receivingName(prefix: string, processId: number, random: number): string {
+  return `.${prefix}dead_tasks.receiving-${processId}-${Math.floor(random * 0x100000000).toString(36)}`;
+}
+
+/** Whether a bare name is one of `receivingName`'s. */
+export function isReceivingName(prefix: string, name: string): boolean {
+  const start = `.${prefix}dead_tasks.receiving-`;
+  return name.startsWith(start) && /^\d+-[0-9a-z]+$/.test(name.slice(start.length));
+}
+
 /** The Unix time of the enqueue that an id of Rage's begins with, in seconds; null for an id of another form. */
 export function timeOfId(id: string): number | null {
   const [, seconds] = /^(\d{1,12})-/.exec(id) ?? [];

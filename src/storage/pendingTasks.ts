@@ -152,12 +152,12 @@ export class NewLog {
   readonly #seed: number;
   #count: number;
 
-  /** `like`: a file or directory of the application, for the owner of the log. */
-  constructor(environment: StorageEnvironment, names: StoreNames, like: FileStat) {
+  /** `like`: a file or directory of the application, for the owner of the log. `name`: until it is published, where that matters. */
+  constructor(environment: StorageEnvironment, names: StoreNames, like: FileStat, name?: string) {
     const { fileSystem, clock, random, processId } = environment;
     this.#environment = environment;
     this.#names = names;
-    const name = stagingName(names.prefix, "log", processId, random());
+    name ??= stagingName(names.prefix, "log", processId, random());
     this.#staging = new StagingFile(fileSystem, names.directory, name, like, "new");
     this.#seed = Math.floor(clock.now() / 1000);
     // Ids count up from a random number: another machine or container that shares the store can have our process id, too.

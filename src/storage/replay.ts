@@ -85,7 +85,7 @@ export async function enqueueReplays(
 const recordsBetweenPauses = 500;
 
 /** The context to enqueue a task with. Throws a `not-retryable` StorageError where there is none. */
-type ContextFor = (id: string, record: IndexedRecord) => Uint8Array;
+export type ContextFor = (id: string, record: IndexedRecord) => Uint8Array;
 
 /** Null where the task was not edited. */
 function editedContext(edited: EditedContext | undefined, { checksum }: IndexedRecord): Uint8Array | null {
@@ -97,7 +97,8 @@ function editedContext(edited: EditedContext | undefined, { checksum }: IndexedR
   );
 }
 
-async function addReplays(
+/** Adds a pending task for each record that can be replayed, in the index's order. Names the others with the reason. */
+export async function addReplays(
   contextFor: ContextFor,
   index: RecordIndex,
   publishAt: number | null,

@@ -150,13 +150,13 @@ function isThere(fileSystem: FileSystem, directory: string, name: string): boole
 }
 
 /** Removes the lines that were replayed, where they are still there. Returns the tasks without those that died anew. */
-export async function removeReplayed(
+export async function removeReplayed<Task extends Pick<ReplayedTask, "id" | "checksum">>(
   environment: StorageEnvironment,
   names: StoreNames,
   lock: ShortLock,
-  tasks: readonly ReplayedTask[],
+  tasks: readonly Task[],
   guard: LongLockGuard,
-): Promise<readonly ReplayedTask[]> {
+): Promise<readonly Task[]> {
   const { fileSystem } = environment;
   const index = new RecordIndex({ only: new Set(tasks.map(({ id }) => id)) });
   const snapshot = await openSnapshot(fileSystem, lock, names.dataFile, "changing");

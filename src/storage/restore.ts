@@ -38,6 +38,7 @@ export async function restoreLines(
     if (checksums === undefined) kept.set(id, [checksum]);
     else checksums.push(checksum);
   }
+  if (kept.size === 0) return { restored: [], present: [] };
   const first = await firstToRestore(environment, names, lock, guard, kept);
   const write = async (pieces: Iterable<Uint8Array>): Promise<void> => {
     await yieldToOthers();

@@ -96,7 +96,7 @@ export async function settleTakeBacks(
 }
 
 /** Each line that may stand for a task once it is restored, the older ones of an id among them. */
-function linesToRestore(tasks: readonly ReplayedTask[], lines: Iterable<Line>): ReplayedTask[] {
+export function linesToRestore(tasks: readonly ReplayedTask[], lines: Iterable<Line>): ReplayedTask[] {
   const newIds = new Map(tasks.map(({ id, newId }) => [id, newId]));
   return [...framesOf(lines)].flatMap(({ id, checksum }) => {
     const newId = newIds.get(id);
@@ -108,7 +108,7 @@ function linesToRestore(tasks: readonly ReplayedTask[], lines: Iterable<Line>): 
  * Makes durable what the log says now, since it is about to be acted upon. Cuts off an unfinished line of ours, so that a
  * worker that claims the log appends to whole lines.
  */
-function settleLog(environment: StorageEnvironment, path: string): void {
+export function settleLog(environment: StorageEnvironment, path: string): void {
   const { fileSystem } = environment;
   let descriptor: number;
   try {
@@ -162,7 +162,7 @@ function begin(environment: StorageEnvironment, names: StoreNames, content: Repl
 }
 
 /** A log that no worker holds, and none can have while we do. */
-class ClaimedLog {
+export class ClaimedLog {
   readonly #environment: StorageEnvironment;
   readonly #descriptor: number;
 
@@ -217,7 +217,7 @@ class ClaimedLog {
   }
 }
 
-function claimLog(environment: StorageEnvironment, path: string): ClaimedLog {
+export function claimLog(environment: StorageEnvironment, path: string): ClaimedLog {
   const { fileSystem, flock } = environment;
   if (flock.flock === null) throw new StorageError("read-only", `Nothing can be changed here: ${flock.unavailable}.`);
   let descriptor: number;

@@ -60,11 +60,12 @@ async function run(scenario: Scenario, root: string, fault: Fault | null): Promi
     meanwhile.act(new FaultyFileSystem(disk), join(root, "storage", dataName));
   };
   const store = await freshStore(root, process.fileSystem, 4711);
+  const other = await freshStore(root, process.fileSystem, 4711, "other");
   const journal = await freshJournal(root, process.fileSystem, 4711);
   let outcome: Deeds | null = null;
   let error: unknown = null;
   try {
-    outcome = await scenario.operation(store, journal);
+    outcome = await scenario.operation(store, journal, other);
   } catch (thrown) {
     error = thrown;
   }
@@ -135,7 +136,7 @@ describe("a store, when any one call of an operation goes wrong", function () {
     inspection: Inspection,
     fault: Fault | null = null,
   ): Promise<void> {
-    const { before, asked, earlier = noDeeds, ran = [], keeps = false, mayRunTwice = false } = scenario;
+    const { before, asked, earlier = noDeeds, ran = [], keeps = false, mayRunTwice = false, moves = false } = scenario;
     if (fault === null || fault.kind === "short") assert.equal(error, null, "nothing has gone wrong");
     if (error !== null) assert.ok(error instanceof (fault?.kind === "crash" ? ProcessEnded : StorageError));
     const expected = {
@@ -145,6 +146,8 @@ describe("a store, when any one call of an operation goes wrong", function () {
       ran,
       keeps,
       mayRunTwice,
+      moves,
+      other: before.get(`other/${dataName}`) ?? Buffer.alloc(0),
       settled: false,
     };
     assert.equal(process.open, 0);

@@ -4,9 +4,12 @@ import { join } from "node:path";
 import {
   DeadTaskStore,
   UndoJournal,
+  copyElsewhere,
+  moveElsewhere,
   storageEnvironment,
   type FileSystem,
   type PendingTask,
+  type ReplayResult,
   type StorageEnvironment,
 } from "../../src/storage";
 import { originalId } from "./crowdLog";
@@ -27,6 +30,10 @@ export interface Expectation {
   readonly mayRunTwice: boolean;
   /** Whether what was asked to be removed was to be kept. */
   readonly keeps: boolean;
+  /** Whether what is retried is retried in the other store. */
+  readonly moves: boolean;
+  /** The other store's data file before the first operation. */
+  readonly other: Buffer;
   /** Whether whoever came last has done away with everything that was interrupted: no task stands in two places. */
   readonly settled: boolean;
 }
@@ -34,9 +41,14 @@ export interface Expectation {
 const lateTask = knownTask("4-1-1");
 
 /** A store as a fresh process opens it. */
-export async function freshStore(root: string, fileSystem: FileSystem, process: number): Promise<DeadTaskStore> {
+export async function freshStore(
+  root: string,
+  fileSystem: FileSystem,
+  process: number,
+  folder: "storage" | "other" = "storage",
+): Promise<DeadTaskStore> {
   return new DeadTaskStore(
-    { path: join(root, "storage"), prefix: "deferred-" },
+    { path: join(root, folder), prefix: "deferred-" },
     await freshEnvironment(fileSystem, process),
   );
 }
@@ -81,9 +93,17 @@ export async function assertNothingLost(root: string, expected: Expectation): Pr
   assertNoneDamaged(lines, before, asked);
 
   const dead = new Set(lines.flatMap(({ id }) => id ?? []));
-  const { tasks, damage } = await (
-    await freshStore(root, new FaultyFileSystem(new FaultyDisk(root)).fileSystem, 1)
-  ).pending();
+  const { fileSystem } = new FaultyFileSystem(new FaultyDisk(root));
+  const there = await (await freshStore(root, fileSystem, 1, "other")).pending();
+  const here = await (await freshStore(root, fileSystem, 1)).pending();
+  const tasks = [...here.tasks, ...there.tasks.filter((task) => !asked.enqueued.includes(originalId(task)))];
+  const damage = {
+    lines: here.damage.lines + there.damage.lines,
+    bytes: here.damage.bytes + there.damage.bytes,
+    tornTailBytes: here.damage.tornTailBytes + there.damage.tornTailBytes,
+  };
+  assertEnqueued(there.tasks.map(originalId), expected);
+  assertCopied(image.get(`other/${dataName}`) ?? Buffer.alloc(0), expected);
   // What is taken back is appended to its log, and the next change mends what a crash leaves of that.
   const tornTailBytes = mayRunTwice && !settled ? damage.tornTailBytes : 0;
   assert.deepEqual(damage, { lines: 0, bytes: 0, tornTailBytes }, "the logs are whole");
@@ -123,6 +143,32 @@ export async function assertNothingLost(root: string, expected: Expectation): Pr
   return tasks;
 }
 
+/** What was to wait in the other store waits there once, if at all. */
+function assertEnqueued(pending: readonly string[], { asked, acknowledged }: Expectation): void {
+  const counts = counted(pending);
+  for (const id of asked.enqueued) assert.ok((counts.get(id) ?? 0) <= 1, `${id} waits there more than once`);
+  for (const id of acknowledged.enqueued) assert.equal(counts.get(id), 1, `acknowledged, ${id} waits there`);
+}
+
+/** The other store has its own lines, and copies of the lines that stand for what was asked for; each once. */
+function assertCopied(data: Buffer, { original, other, asked, acknowledged }: Expectation): void {
+  const text = ({ bytes }: ReferenceLine): string => bytes.toString("latin1");
+  const own = referenceLines(other).lines.map(text);
+  const lines = referenceLines(data).lines.map(text);
+  assert.deepEqual(lines.slice(0, own.length), own, "its own lines are as they were");
+  const copies = lines.slice(own.length);
+  const current = new Map(referenceLines(original).lines.map((line) => [line.id, text(line)]));
+  for (const line of copies)
+    assert.ok(
+      asked.copied.some((id) => current.get(id) === line),
+      "a copy of none of these",
+    );
+  assert.equal(new Set(copies).size, copies.length, "a task was copied twice");
+  for (const id of acknowledged.copied) {
+    assert.ok(copies.includes(current.get(id) ?? ""), `acknowledged as copied, ${id} is there`);
+  }
+}
+
 /** Every line that has left the data file is in the journal, byte for byte. */
 function assertKept(
   image: DiskImage,
@@ -160,11 +206,20 @@ function assertNoneDamaged(lines: readonly ReferenceLine[], before: readonly Ref
 
 /** What a fresh process may do next; `again` repeats what was asked for. */
 const nextOperations = {
-  again: async (store: DeadTaskStore, { asked }: Expectation): Promise<Deeds> => {
+  again: async (store: DeadTaskStore, { asked, moves }: Expectation, other: DeadTaskStore): Promise<Deeds> => {
     for (const task of asked.added) await store.add(task);
     const removed = asked.removed.length > 0 ? (await store.remove(asked.removed)).removed : [];
-    const retried = asked.retried.length > 0 ? (await store.replay(asked.retried, null)).retried : [];
-    return { ...noDeeds, added: asked.added, removed, retried: retried.map(({ id }) => id) };
+    const retry = (): Promise<ReplayResult> =>
+      moves ? moveElsewhere(store, other, asked.retried, null) : store.replay(asked.retried, null);
+    const retried = asked.retried.length > 0 ? (await retry()).retried : [];
+    const copied = asked.copied.length > 0 ? (await copyElsewhere(store, other, asked.copied)).copied : [];
+    return {
+      ...noDeeds,
+      added: asked.added,
+      removed,
+      retried: retried.map(({ id }) => id),
+      copied: copied.map(({ id }) => id),
+    };
   },
   add: async (store: DeadTaskStore): Promise<Deeds> => {
     await store.add(lateTask);
@@ -195,12 +250,15 @@ function isStored(expected: Expectation, id: string): boolean {
 
 /** Runs one more operation in a fresh process; returns what must hold after it. */
 async function goOn(
-  store: DeadTaskStore,
+  root: string,
+  fileSystem: FileSystem,
+  process: number,
   name: NextOperation,
   expected: Expectation,
 ): Promise<{ readonly before: Expectation; readonly after: Expectation }> {
   const asked = bothDeeds(expected.asked, askedNext[name](expected.asked));
-  const deeds = await nextOperations[name](store, expected);
+  const store = await freshStore(root, fileSystem, process);
+  const deeds = await nextOperations[name](store, expected, await freshStore(root, fileSystem, process, "other"));
   if ((name === "remove" || name === "replay") && isStored(expected, bystander)) {
     assert.equal(deeds.removed.length + deeds.retried.length, 1, `${name} works`);
   }
@@ -220,6 +278,8 @@ async function goOn(
 export class Inspection {
   readonly #folder: string;
   readonly #seen = new Set<string>();
+  /** Where the disk was, of which states are looked at. */
+  #home = "";
   states = 0;
 
   /** `folder` is its own to fill. */
@@ -237,6 +297,7 @@ export class Inspection {
   /** All that can become of a disk from here on. */
   async disk(disk: FaultyDisk, expected: Expectation): Promise<void> {
     if (!this.#isNew(disk.fingerprint(), keyOf(expected))) return;
+    this.#home = disk.root;
     await this.#image(disk.image(), expected);
     const images = disk.afterPowerLoss();
     for (const image of images) await this.#image(image, expected);
@@ -257,17 +318,19 @@ export class Inspection {
     }
     if (pending.length === 0) return;
     // A worker starts, takes over all logs and runs what is in them, before anyone looks at the store again.
-    const taken = new Map([...image].filter(([path]) => !path.startsWith("storage/deferred-0-")));
+    const taken = new Map([...image].filter(([path]) => !/^(storage|other)\/deferred-0-/.test(path)));
     writeImage(root, taken);
     await this.#next(root, "again", { ...expected, ran: [...expected.ran, ...pending.map(originalId)] });
   }
 
   async #next(root: string, name: NextOperation, expected: Expectation): Promise<void> {
-    const process = new FaultyFileSystem(new FaultyDisk(root));
-    const { after } = await goOn(await freshStore(root, process.fileSystem, 2), name, expected);
+    const process = new FaultyFileSystem(new FaultyDisk(root), null, this.#home);
+    const { after } = await goOn(root, process.fileSystem, 2, name, expected);
     await assertNothingLost(root, after);
     assert.equal(process.open, 0, "no descriptor is left open");
-    const strange = [...readImage(root).keys()].filter((path) => path.startsWith("storage/."));
+    // What is in the making in the other store alone is an orphan for the next operation there.
+    const isStrange = expected.moves ? /^(storage|other)\/\./ : /^storage\/\./;
+    const strange = [...readImage(root).keys()].filter((path) => isStrange.test(path));
     if (after.settled) assert.deepEqual(strange, [], `nothing is left over after ${name}`);
   }
 
@@ -278,8 +341,8 @@ export class Inspection {
       rmSync(root, { recursive: true, force: true });
       const later = disk.cloneTo(root);
       letLocksGrowStale(root);
-      const process = new FaultyFileSystem(later);
-      const { after } = await goOn(await freshStore(root, process.fileSystem, 3), name, expected);
+      const process = new FaultyFileSystem(later, null, this.#home);
+      const { after } = await goOn(root, process.fileSystem, 3, name, expected);
       const image = join(this.#folder, "image");
       for (const left of later.afterPowerLoss()) {
         if (!this.#isNew(imageKey(left), keyOf(after), "later")) continue;
@@ -294,12 +357,7 @@ export class Inspection {
 }
 
 function keyOf({ asked, acknowledged, ran, settled, keeps }: Expectation): string {
-  const names = ({ added, removed, retried, takenBack }: Deeds): unknown => [
-    added.map(({ id }) => id),
-    removed,
-    retried,
-    takenBack,
-  ];
+  const names = ({ added, ...others }: Deeds): unknown => [added.map(({ id }) => id), others];
   return JSON.stringify([names(asked), names(acknowledged), ran, settled, keeps]);
 }
 

@@ -1,4 +1,13 @@
-import { nodeFileSystem, type DeadTaskStore, type NewDeadTask, type UndoJournal } from "../../src/storage";
+import {
+  copyElsewhere,
+  moveElsewhere,
+  nodeFileSystem,
+  retryElsewhere,
+  takeBackElsewhere,
+  type DeadTaskStore,
+  type NewDeadTask,
+  type UndoJournal,
+} from "../../src/storage";
 import { dumpString, writeMarshal } from "../../src/marshal";
 import { contextForReplay } from "../../src/storage/context";
 import { deadTaskLine, frameLine, logAddLine } from "../../src/storage/frames";
@@ -18,9 +27,13 @@ export interface Deeds {
   readonly retried: readonly string[];
   /** Tasks that had been retried and are dead again. */
   readonly takenBack: readonly string[];
+  /** Tasks that are dead in the other store, too. */
+  readonly copied: readonly string[];
+  /** Tasks that wait in the other store and are dead here all the same. */
+  readonly enqueued: readonly string[];
 }
 
-export const noDeeds: Deeds = { added: [], removed: [], retried: [], takenBack: [] };
+export const noDeeds: Deeds = { added: [], removed: [], retried: [], takenBack: [], copied: [], enqueued: [] };
 
 export function bothDeeds(left: Deeds, right: Deeds): Deeds {
   return {
@@ -28,6 +41,8 @@ export function bothDeeds(left: Deeds, right: Deeds): Deeds {
     removed: [...left.removed, ...right.removed],
     retried: [...left.retried, ...right.retried],
     takenBack: [...left.takenBack, ...right.takenBack],
+    copied: [...left.copied, ...right.copied],
+    enqueued: [...left.enqueued, ...right.enqueued],
   };
 }
 
@@ -38,7 +53,7 @@ export interface Meanwhile {
   readonly deeds: Deeds;
 }
 
-/** One operation on one store. Paths of `before` are below a folder in which the store is at `storage`. */
+/** One operation on one store. Paths of `before` are below a folder in which the store is at `storage`, another at `other`. */
 export interface Scenario {
   readonly name: string;
   readonly before: DiskImage;
@@ -46,12 +61,14 @@ export interface Scenario {
   readonly disk?: FaultyDisk;
   readonly asked: Deeds;
   /** Returns what it acknowledged. `journal`: beside the store, in `undo`. */
-  readonly operation: (store: DeadTaskStore, journal: UndoJournal) => Promise<Deeds>;
+  readonly operation: (store: DeadTaskStore, journal: UndoJournal, other: DeadTaskStore) => Promise<Deeds>;
   readonly meanwhile?: Meanwhile;
   /** What earlier operations were asked for and did not acknowledge. */
   readonly earlier?: Deeds;
   /** Tasks that a worker has taken from a log and run. */
   readonly ran?: readonly string[];
+  /** Whether what is retried is retried in the other store. */
+  readonly moves?: boolean;
   /** Whether what is removed must be found in the journal. */
   readonly keeps?: boolean;
   /** The data file before the first operation, where that is not `before`'s. */
@@ -99,6 +116,11 @@ function storeImage(lines: readonly Uint8Array[]): DiskImage {
 
 const plain = storeImage(plainLines);
 const messy = storeImage(messyLines);
+
+/** With another store beside it. */
+function withOther(image: DiskImage, ...lines: readonly Uint8Array[]): DiskImage {
+  return new Map([...image, ["other", null], [`other/${dataName}`, Buffer.concat(lines)]]);
+}
 
 function adding(id: string): Pick<Scenario, "asked" | "operation"> {
   const asked = { ...noDeeds, added: [knownTask(id)] };
@@ -166,8 +188,39 @@ function restoring(...restored: readonly NewDeadTask[]): Pick<Scenario, "asked" 
   };
 }
 
+function copying(...copied: readonly string[]): Pick<Scenario, "asked" | "operation"> {
+  return {
+    asked: { ...noDeeds, copied },
+    operation: async (store, _, other) => {
+      const result = await copyElsewhere(store, other, copied);
+      return { ...noDeeds, copied: result.copied.map(({ id }) => id) };
+    },
+  };
+}
+
+function retryingElsewhere(...enqueued: readonly string[]): Pick<Scenario, "asked" | "operation"> {
+  return {
+    asked: { ...noDeeds, enqueued },
+    operation: async (store, _, other) => {
+      const { retried } = await retryElsewhere(store, other, enqueued, null);
+      return { ...noDeeds, enqueued: retried.map(({ id }) => id) };
+    },
+  };
+}
+
+function moving(...requested: readonly string[]): Pick<Scenario, "asked" | "operation" | "moves"> {
+  return {
+    asked: { ...noDeeds, retried: requested },
+    operation: async (store, _, other) => {
+      const { retried } = await moveElsewhere(store, other, requested, null);
+      return { ...noDeeds, retried: retried.map(({ id }) => id) };
+    },
+    moves: true,
+  };
+}
+
 /** A store of which these were retried, with the log that no worker has claimed yet and what is kept of them. */
-function takingBack(...ids: readonly string[]): Scenario {
+function takingBack(place: "storage" | "other", ...ids: readonly string[]): Scenario {
   const tasks = ids.map((id, number) => {
     const line = taskLine(knownTask(id));
     return { id, checksum: checksumOf(line), newId: `1767226000-1-${number}` };
@@ -186,20 +239,24 @@ function takingBack(...ids: readonly string[]): Scenario {
   const before = new Map([
     ...plain,
     [`storage/${dataName}`, referenceSurvivors(data, ids)],
-    [`storage/${log}`, Buffer.concat(pending)],
+    ...(place === "other" ? [["other", null] as const] : []),
+    [`${place}/${log}`, Buffer.concat(pending)],
     [undoFolder, null],
     [`${undoFolder}/${entryName}`, Buffer.concat(entry)],
   ]);
   return {
-    name: `take back ${ids.length}`,
+    name: `take back ${ids.length} from ${place}`,
     before,
     original: data,
     earlier: { ...noDeeds, retried: ids },
     asked: { ...noDeeds, takenBack: ids },
-    operation: async (store, journal) => {
-      const { restored } = await store.takeBack({ log, tasks: journal.replayedTasks(entryName) }, () =>
-        journal.lines(entryName),
-      );
+    moves: place === "other",
+    operation: async (store, journal, other) => {
+      const replayed = { log, tasks: journal.replayedTasks(entryName) };
+      const read = (): ReturnType<UndoJournal["lines"]> => journal.lines(entryName);
+      const { restored } = await (place === "storage"
+        ? store.takeBack(replayed, read)
+        : takeBackElsewhere(store, other.names, replayed, read));
       return { ...noDeeds, takenBack: restored };
     },
     mayRunTwice: true,
@@ -288,8 +345,23 @@ export const scenarios: readonly Scenario[] = [
     before: withKept(messy, knownTask("2-1-1"), knownTask("2-1-2")),
     ...restoring(knownTask("2-1-1"), knownTask("2-1-2")),
   },
-  takingBack("1-1-2"),
-  takingBack("1-1-1", "1-1-3", "1-1-4"),
+  takingBack("storage", "1-1-2"),
+  takingBack("storage", "1-1-1", "1-1-3", "1-1-4"),
+  takingBack("other", "1-1-1", "1-1-3"),
+  { name: "copy to a store that is not there yet", before: plain, ...copying("1-1-1", "1-1-2") },
+  {
+    name: "copy among damage",
+    before: withOther(messy, taskLine(knownTask("1-1-3")), corrupt, torn),
+    ...copying("1-1-1", unreadable, "1-1-3", "9-9-9"),
+  },
+  { name: "retry elsewhere and keep", before: withOther(messy), ...retryingElsewhere("1-1-1", unretryable, "1-1-2") },
+  { name: "move one to a store that is not there yet", before: plain, ...moving("1-1-2") },
+  {
+    name: "move many among damage",
+    before: withOther(messy, taskLine(knownTask("1-1-3")), torn),
+    ...moving("1-1-1", "1-1-2", "1-1-3", unretryable, "9-9-9"),
+  },
+  { name: "move during a compaction", before: withOther(plain), ...moving("1-1-2"), meanwhile: compacted("1-1-4") },
   { name: "replay one", before: plain, ...replaying(["1-1-2"]) },
   { name: "replay many among damage", before: messy, ...replaying(["1-1-1", "1-1-2", "1-1-3"], null) },
   { name: "replay scheduled", before: plain, ...replaying(["1-1-1", "1-1-3"], 4_102_444_800) },

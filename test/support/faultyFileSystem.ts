@@ -36,15 +36,18 @@ export class FaultyFileSystem {
   readonly fileSystem: FileSystem;
   readonly #disk: FaultyDisk;
   readonly #fault: Fault | null;
+  readonly #home: string;
   readonly #opened = new Map<number, { readonly node: DiskNode | undefined; readonly path: string }>();
   /** Called after each call that went well. */
   onCall: (call: FileCall) => void = () => undefined;
   #ended = false;
   #full = false;
 
-  constructor(disk: FaultyDisk, fault: Fault | null = null) {
+  /** `home`: where the disk was when paths to it were written down; they lead to where it is. */
+  constructor(disk: FaultyDisk, fault: Fault | null = null, home = disk.root) {
     this.#disk = disk;
     this.#fault = fault;
+    this.#home = home;
     const names = Object.keys(nodeFileSystem) as (keyof FileSystem)[];
     // Built from the real one's own members, so it has them all.
     this.fileSystem = Object.fromEntries(
@@ -69,8 +72,9 @@ export class FaultyFileSystem {
     this.#opened.clear();
   }
 
-  #call(name: keyof FileSystem, parameters: readonly unknown[]): unknown {
+  #call(name: keyof FileSystem, given: readonly unknown[]): unknown {
     if (this.#ended) throw new ProcessEnded();
+    const parameters = given.map((value) => (typeof value === "string" ? this.#placed(value) : value));
     const [first] = parameters;
     const path = typeof first === "number" ? (this.#opened.get(first)?.path ?? "unknown") : String(first);
     const call: FileCall = { name, path, parameters };
@@ -79,6 +83,10 @@ export class FaultyFileSystem {
     const done = fault === null ? this.#perform(call) : this.#meet(fault, call);
     this.onCall(call);
     return done;
+  }
+
+  #placed(path: string): string {
+    return path.startsWith(`${this.#home}/`) ? this.#disk.root + path.slice(this.#home.length) : path;
   }
 
   #meet(fault: Fault, call: FileCall): unknown {
