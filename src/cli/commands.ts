@@ -153,9 +153,10 @@ export async function remove(
 
 function noteFinished(output: Output): (finished: readonly FinishedReplay[]) => void {
   return (finished) => {
-    for (const { id, newId } of finished) {
+    for (const { id, newId, elsewhere } of finished) {
+      const where = elsewhere === undefined ? "" : ` in ${safeText(elsewhere.directory)}`;
       output.note(
-        `finished an interrupted retry: dead task ${safeText(id)} had been enqueued as ${safeText(newId)} and is removed now`,
+        `finished an interrupted retry: dead task ${safeText(id)} had been enqueued as ${safeText(newId)}${where} and is removed now`,
       );
     }
   };

@@ -126,8 +126,9 @@ class StoreWorker implements Answers {
 
   /** `retrying`: ids of a retry under way, of which what was finished is told as its own. */
   #tellFinished(key: string, finished: readonly FinishedReplay[], retrying: readonly string[] = []): void {
-    for (const { id, newId } of finished) {
-      const text = `Finished an interrupted retry: dead task ${id} had been enqueued as ${newId} and is removed now.`;
+    for (const { id, newId, elsewhere } of finished) {
+      const where = elsewhere === undefined ? "" : ` in ${elsewhere.directory}`;
+      const text = `Finished an interrupted retry: dead task ${id} had been enqueued as ${newId}${where} and is removed now.`;
       this.#send({ type: "log", level: "info", text });
     }
     const asked = new Set(retrying);

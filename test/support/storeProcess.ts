@@ -2,7 +2,16 @@ import { writeSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { setTimeout as delay } from "node:timers/promises";
 import { discoverStores } from "../../src/service/discoverStores";
-import { DeadTaskStore, StorageError, storageEnvironment, type FileSystem, type NewDeadTask } from "../../src/storage";
+import {
+  DeadTaskStore,
+  StorageError,
+  copyElsewhere,
+  moveElsewhere,
+  retryElsewhere,
+  storageEnvironment,
+  type FileSystem,
+  type NewDeadTask,
+} from "../../src/storage";
 import { intercepted } from "./fileSystems";
 
 /**
@@ -105,7 +114,7 @@ function becomeUser(uid: number): void {
   process.setuid?.(uid);
 }
 
-async function answer(store: DeadTaskStore, request: Request): Promise<unknown> {
+async function answer(store: DeadTaskStore, other: DeadTaskStore, request: Request): Promise<unknown> {
   const { ids = [], publishAt = null, task = {} } = request;
   switch (request.do) {
     case "add":
@@ -117,6 +126,12 @@ async function answer(store: DeadTaskStore, request: Request): Promise<unknown> 
       return await store.remove(ids);
     case "replay":
       return await store.replay(ids, publishAt);
+    case "copyElsewhere":
+      return await copyElsewhere(store, other, ids);
+    case "retryElsewhere":
+      return await retryElsewhere(store, other, ids, publishAt);
+    case "moveElsewhere":
+      return await moveElsewhere(store, other, ids, publishAt);
     case "pending":
       return (await store.pending()).tasks.map(({ id }) => id);
     case "readOnly":
@@ -144,7 +159,9 @@ async function serve([path = "", prefix = ""]: readonly string[]): Promise<void>
   createInterface({ input: process.stdin }).on("line", (line) => {
     const request = JSON.parse(line) as Request;
     const { sequence } = request;
-    answer(store, request).then(
+    // `folder` is that of the store that is sent to, where something is sent.
+    const other = new DeadTaskStore({ path: request.folder ?? path, prefix }, environment);
+    answer(store, other, request).then(
       (value) => {
         say({ sequence, ok: true, value });
       },
