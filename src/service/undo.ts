@@ -115,21 +115,27 @@ export async function undoChange(
 ): Promise<UndoneChange> {
   const journal = new UndoJournal(environment, directory);
   const entry = journal.entry(name);
-  if (entry === null) return { found: false, restored: [], present: [] };
+  if (entry === null) return notKept;
   const { directory: path, prefix, log } = entry;
   const open = stores.find(({ names }) => names.directory === path && names.prefix === prefix);
   const store = open ?? new DeadTaskStore({ path, prefix }, environment);
   const read = (): ReturnType<UndoJournal["lines"]> => journal.lines(name);
+  const forget = (): void => {
+    journal.remove(name);
+  };
   try {
     const undone =
       log === null
-        ? await store.restore(read)
-        : await store.takeBack({ log, tasks: journal.replayedTasks(name) }, read);
-    journal.remove(name);
+        ? await store.restore(read, forget)
+        : await store.takeBack({ log, tasks: journal.replayedTasks(name) }, read, forget);
     return { found: true, ...undone };
   } catch (error) {
+    // Another window was quicker: it has undone this while we waited for our turn.
+    if (error instanceof StorageError && journal.entry(name) === null) return notKept;
     // It will never be possible again.
-    if (error instanceof StorageError && error.code === "claimed") journal.remove(name);
+    if (error instanceof StorageError && error.code === "claimed") forget();
     throw error;
   }
 }
+
+const notKept: UndoneChange = { found: false, restored: [], present: [] };

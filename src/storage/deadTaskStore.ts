@@ -179,18 +179,26 @@ export class DeadTaskStore implements DeadTaskBackend {
     return result;
   }
 
-  /** Puts removed lines back; `read` gives them, twice. Durable when it returns. See `restoreLines`. */
-  async restore(read: () => Iterable<Line>): Promise<RestoreResult> {
-    return await this.change(`restore deleted tasks to ${this.names.dataFile}`, ({ guard }) =>
-      restoreLines(this.#environment, this.names, this.#lock, guard, read),
-    );
+  /**
+   * Puts removed lines back; `read` gives them, twice. Durable when it returns. `forget` is called then, before any other of ours
+   * can change the store: nobody may find the lines to restore once more when the tasks have been retried since. See `restoreLines`.
+   */
+  async restore(read: () => Iterable<Line>, forget?: () => void): Promise<RestoreResult> {
+    return await this.change(`restore deleted tasks to ${this.names.dataFile}`, async ({ guard }) => {
+      const result = await restoreLines(this.#environment, this.names, this.#lock, guard, read);
+      forget?.();
+      return result;
+    });
   }
 
-  /** Takes a replay back while no worker has claimed its log; `read` gives the removed lines, twice. See `takeBackReplay`. */
-  async takeBack(replayed: Replayed, read: () => Iterable<Line>): Promise<RestoreResult> {
-    return await this.change(`take back what was retried from ${this.names.dataFile}`, ({ guard }) =>
-      takeBackReplay(this.#environment, this.names, this.#lock, guard, replayed, read),
-    );
+  /** Takes a replay back while no worker has claimed its log; the rest as `restore` has it. See `takeBackReplay`. */
+  async takeBack(replayed: Replayed, read: () => Iterable<Line>, forget?: () => void): Promise<RestoreResult> {
+    const doing = `take back what was retried from ${this.names.dataFile}`;
+    return await this.change(doing, async ({ guard }) => {
+      const result = await takeBackReplay(this.#environment, this.names, this.#lock, guard, replayed, read);
+      forget?.();
+      return result;
+    });
   }
 
   async finishInterrupted(): Promise<readonly FinishedReplay[]> {

@@ -108,18 +108,24 @@ class Store
 
   # As a starting worker reads them, one log after the other in name order.
   def pending
-    Dir.glob(File.join(@path, "#{@prefix}0-*")).sort.flat_map do |log|
-      tasks = {}
-      File.binread(log).each_line do |bytes|
-        next unless bytes.end_with?("\n") && bytes[8] == ":" && bytes[0, 8] == format("%08x", Zlib.crc32(bytes[9..-2]))
-        operation, id, time, dumped = bytes[9..-2].split(":", 4)
-        if operation == "rem"
-          tasks.delete(id)
-        elsif operation == "add"
-          tasks[id] = { id: id, publish_at: time == "0" ? nil : Integer(time, 10), context: undump(dumped) }
-        end
+    Dir.glob(File.join(@path, "#{@prefix}0-*")).sort.flat_map { |log| pending_in(log) }
+  end
+
+  # As a worker that starts, runs what nobody else holds, and ends. The new ids of what it ran.
+  def run_pending
+    Dir.glob(File.join(@path, "#{@prefix}0-*")).sort.flat_map do |path|
+      File.open(path, "r+b") do |log|
+        next [] unless log.flock(File::LOCK_EX | File::LOCK_NB) == 0
+        next [] unless File.exist?(path) && File.stat(path).ino == log.stat.ino
+        ids = pending_in(path).map { |task| task[:id] }
+        log.seek(0, IO::SEEK_END)
+        ids.each { |id| log.write(log_line("rem:#{id}")) }
+        log.fsync
+        File.unlink(path)
+        ids
       end
-      tasks.values.map { |task| task.merge(log: File.basename(log)) }
+    rescue Errno::ENOENT
+      []
     end
   end
 
@@ -128,6 +134,24 @@ class Store
   end
 
   private
+
+  def pending_in(log)
+    tasks = {}
+    File.binread(log).each_line do |bytes|
+      next unless bytes.end_with?("\n") && bytes[8] == ":" && bytes[0, 8] == format("%08x", Zlib.crc32(bytes[9..-2]))
+      operation, id, time, dumped = bytes[9..-2].split(":", 4)
+      if operation == "rem"
+        tasks.delete(id)
+      elsif operation == "add"
+        tasks[id] = { id: id, publish_at: time == "0" ? nil : Integer(time, 10), context: undump(dumped) }
+      end
+    end
+    tasks.values.map { |task| task.merge(log: File.basename(log)) }
+  end
+
+  def log_line(payload)
+    "#{format("%08x", Zlib.crc32(payload))}:#{payload}\n"
+  end
 
   def parse(bytes)
     return unless bytes.end_with?("\n") && bytes[8] == ":"
@@ -247,13 +271,16 @@ class Peer
   end
 
   # Adds and removes at random for a while. Ids end in a digit that says what may be done with the task: 0 nothing, 1 remove.
+  # A worker also runs what waits in the logs.
   def crowd(request)
     random = Random.new(request.fetch("seed"))
-    result = { added: [], removed: [], timeouts: 0 }
+    result = { added: [], removed: [], ran: [], timeouts: 0 }
     finish = now + request.fetch("seconds")
     while now < finish
       begin
-        if random.rand < 0.5
+        if request["worker"] && random.rand < 0.1
+          result[:ran].concat(@store.run_pending)
+        elsif random.rand < 0.5
           id = "1767225637-#{Process.pid}-#{result[:added].size}#{random.rand(3)}"
           @store.add(record(request.fetch("task").merge("id" => id)))
           result[:added] << id

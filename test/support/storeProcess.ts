@@ -1,7 +1,7 @@
 import { writeSync } from "node:fs";
 import { createInterface } from "node:readline";
-import { setTimeout as delay } from "node:timers/promises";
 import { discoverStores } from "../../src/service/discoverStores";
+import { UndoKeeper, undoChange } from "../../src/service/undo";
 import {
   DeadTaskStore,
   StorageError,
@@ -11,7 +11,9 @@ import {
   storageEnvironment,
   type FileSystem,
   type NewDeadTask,
+  type StorageEnvironment,
 } from "../../src/storage";
+import { joinCrowd } from "./crowdMember";
 import { intercepted } from "./fileSystems";
 
 /**
@@ -30,6 +32,10 @@ interface Request {
   readonly uid?: number;
   readonly folder?: string;
   readonly seconds?: number;
+  /** Where deletions and retries are kept, and undone from. */
+  readonly undoDirectory?: string;
+  /** Of what is undone. */
+  readonly name?: string;
 }
 
 function say(message: object): void {
@@ -69,53 +75,28 @@ async function list(store: DeadTaskStore): Promise<readonly string[]> {
   return listing.ids;
 }
 
-/** As `crowd` of the Ruby peer, and retries tasks whose id ends in 2. */
-async function crowd(
-  store: DeadTaskStore,
-  message: Readonly<Record<string, unknown>>,
-  seconds: number,
-): Promise<object> {
-  const added: string[] = [];
-  const removed: string[] = [];
-  const retried: { id: string; newId: string }[] = [];
-  const failures: string[] = [];
-  let timeouts = 0;
-  const finish = Date.now() + seconds * 1000;
-  while (Date.now() < finish) {
-    const choice = Math.random();
-    try {
-      if (choice < 0.5) {
-        const id = `1767225637-${process.pid}-${added.length}${Math.floor(Math.random() * 3)}`;
-        await store.add(taskOf(message, id));
-        added.push(id);
-      } else {
-        const digit = choice < 0.75 ? "1" : "2";
-        const ids = (await list(store)).filter((id) => id.endsWith(digit)).slice(0, 2);
-        if (digit === "1") {
-          removed.push(...(await store.remove(ids)).removed);
-        } else {
-          const result = await store.replay(ids, null);
-          retried.push(...result.retried);
-          failures.push(...result.failed.map(({ error }) => error));
-        }
-      }
-    } catch (error) {
-      if (error instanceof StorageError && error.code === "lock-timeout") timeouts += 1;
-      else throw error;
-    }
-    await delay(Math.random() * 40);
-  }
-  return { added, removed, retried, failures, timeouts };
-}
-
 function becomeUser(uid: number): void {
   process.setgroups?.([]);
   process.setgid?.(uid);
   process.setuid?.(uid);
 }
 
-async function answer(store: DeadTaskStore, other: DeadTaskStore, request: Request): Promise<unknown> {
-  const { ids = [], publishAt = null, task = {} } = request;
+interface Stores {
+  readonly environment: StorageEnvironment;
+  readonly store: DeadTaskStore;
+  /** The one that is sent to. */
+  readonly other: DeadTaskStore;
+}
+
+async function answer({ environment, store, other }: Stores, request: Request): Promise<unknown> {
+  const { ids = [], publishAt = null, task = {}, undoDirectory = "", seconds = 0 } = request;
+  const keeper = (): UndoKeeper =>
+    new UndoKeeper(
+      environment,
+      store,
+      { directory: undoDirectory, title: "", limits: { bytes: 1e9, age: 3_600 } },
+      () => undefined,
+    );
   switch (request.do) {
     case "add":
       await store.add(taskOf(task));
@@ -132,6 +113,18 @@ async function answer(store: DeadTaskStore, other: DeadTaskStore, request: Reque
       return await retryElsewhere(store, other, ids, publishAt);
     case "moveElsewhere":
       return await moveElsewhere(store, other, ids, publishAt);
+    case "removeKept": {
+      const kept = keeper();
+      const result = await store.remove(ids, { keep: kept.keep });
+      return { ...result, undo: kept.finish() };
+    }
+    case "replayKept": {
+      const kept = keeper();
+      const result = await store.replay(ids, publishAt, { keepReplayed: kept.keepReplayed });
+      return { ...result, undo: kept.finish() };
+    }
+    case "undo":
+      return await undoChange(environment, undoDirectory, request.name ?? "", [store]);
     case "pending":
       return (await store.pending()).tasks.map(({ id }) => id);
     case "readOnly":
@@ -139,7 +132,13 @@ async function answer(store: DeadTaskStore, other: DeadTaskStore, request: Reque
     case "discover":
       return discoverStores(fileSystem, request.folder ?? "").map(({ path }) => path);
     case "crowd":
-      return await crowd(store, task, request.seconds ?? 0);
+      return await joinCrowd({
+        environment,
+        store,
+        undoDirectory,
+        until: Date.now() + seconds * 1000,
+        add: (id) => store.add(taskOf(task, id)),
+      });
     case "pause":
       pause = { call: request.call ?? "rename", milliseconds: request.milliseconds ?? 0 };
       return null;
@@ -161,7 +160,7 @@ async function serve([path = "", prefix = ""]: readonly string[]): Promise<void>
     const { sequence } = request;
     // `folder` is that of the store that is sent to, where something is sent.
     const other = new DeadTaskStore({ path: request.folder ?? path, prefix }, environment);
-    answer(store, other, request).then(
+    answer({ environment, store, other }, request).then(
       (value) => {
         say({ sequence, ok: true, value });
       },
