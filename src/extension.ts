@@ -5,6 +5,9 @@ import { TaskActions } from "./actions/taskActions";
 import { ChangesSinceFailure } from "./code/changes";
 import { CodeFiles } from "./code/codeFiles";
 import { RecordComparison } from "./detail/compareRecords";
+import { HistoryDiff } from "./history/historyDiff";
+import { HistoryView } from "./history/historyView";
+import { keepHistory } from "./history/keepHistory";
 import { FailureDiagnostics } from "./code/failureDiagnostics";
 import { TaskLenses } from "./code/lenses";
 import { RetryCheck } from "./code/retryCheck";
@@ -31,6 +34,7 @@ export interface Testing {
   readonly stores: WorkspaceStores;
   readonly view: TaskView;
   readonly pendingView: PendingView;
+  readonly historyView: HistoryView;
   readonly pane: DetailPane;
   readonly rawFiles: RawFiles;
   readonly ruby: RubyReader;
@@ -54,6 +58,8 @@ export function activate(context: ExtensionContext): Testing {
   const view = new TaskView(registry, stores, changes);
   const undoList = new UndoList(service, reporter, context);
   const pendingView = new PendingView(service, registry, undoList, reporter);
+  const historyView = new HistoryView(service, registry, undoList, reporter);
+  const historyDiff = new HistoryDiff(historyView);
   const ruby = rubyReader(Uri.joinPath(context.extensionUri, "dist", "rubyWorker.js").fsPath);
   const taskClasses = new TaskClasses(ruby, reporter);
   const retryCheck = new RetryCheck(service, taskClasses, reporter);
@@ -89,6 +95,9 @@ export function activate(context: ExtensionContext): Testing {
     changes,
     view,
     pendingView,
+    ...keepHistory(service, registry, reporter, context),
+    historyView,
+    historyDiff,
     pane,
     comparison,
     rawFiles,
@@ -104,6 +113,8 @@ export function activate(context: ExtensionContext): Testing {
       stores,
       view,
       pendingView,
+      historyView,
+      historyDiff,
       pane,
       actions,
       undoList,
@@ -133,6 +144,7 @@ export function activate(context: ExtensionContext): Testing {
     stores,
     view,
     pendingView,
+    historyView,
     pane,
     rawFiles,
     ruby,

@@ -26,6 +26,14 @@ export const Command = {
   undo: "deadTasks.undo",
   takeBack: "deadTasks.takeBack",
   forgetUndo: "deadTasks.forgetUndo",
+  openHistory: "deadTasks.openHistory",
+  undoHistory: "deadTasks.undoHistory",
+  copyHistory: "deadTasks.copyHistory",
+  olderHistory: "deadTasks.olderHistory",
+  showAllHistory: "deadTasks.showAllHistory",
+  showOpenHistory: "deadTasks.showOpenHistory",
+  exportHistory: "deadTasks.exportHistory",
+  clearHistory: "deadTasks.clearHistory",
   showMore: "deadTasks.showMore",
   refresh: "deadTasks.refresh",
   stopReading: "deadTasks.stopReading",
@@ -38,6 +46,7 @@ export const View = {
   container: "deadTasks",
   tasks: "deadTasks.tasks",
   pending: "deadTasks.pending",
+  history: "deadTasks.history",
 } as const;
 
 export const ContextKey = {
@@ -49,6 +58,8 @@ export const ContextKey = {
   hasChangeableTasks: "deadTasks.hasChangeableTasks",
   /** Whether a record was selected to be compared with another. */
   selectedForCompare: "deadTasks.selectedForCompare",
+  /** Whether the history is that of all workspaces. */
+  historyOfAll: "deadTasks.historyOfAll",
 } as const;
 
 export const Setting = {
@@ -57,6 +68,8 @@ export const Setting = {
   maskedNames: "maskedNames",
   undoDays: "undo.days",
   undoMegabytes: "undo.megabytes",
+  historyDays: "history.days",
+  historyMegabytes: "history.megabytes",
   codeLens: "codeLens",
   diagnostics: "diagnostics",
   pathMappings: "pathMappings",
@@ -80,6 +93,9 @@ export const ItemKind = {
   /** A log of pending tasks, and one that this editor wrote and can take back. */
   log: "log",
   logOfOurs: "logOfOurs",
+  /** An entry of the history, and one that can be undone. */
+  historyEntry: "historyEntry",
+  historyEntryUndoable: "historyEntryUndoable",
 } as const;
 export type ItemKind = (typeof ItemKind)[keyof typeof ItemKind];
 
@@ -92,6 +108,8 @@ export const hexEditorViewType = "hexEditor.hexedit";
 export const rawScheme = "dead-task-record";
 /** Records as texts to compare. */
 export const recordTextScheme = "dead-task-text";
+/** Arguments before and after an edit, as the history keeps them. */
+export const historyTextScheme = "dead-task-history";
 /** The language of raw storage files: none at all, so that the editor colours no brackets in them. */
 export const rawLanguage = "rage-storage";
 /** Where "Don't Show Again" of the hint after a retry is remembered, in the extension's global state. */

@@ -10,9 +10,18 @@ export function maskedNames(): string[] {
 
 /** How much of what is deleted is kept, and for how long; null for nothing. */
 export function undoLimits(): UndoLimits | null {
+  return limits(Setting.undoDays, Setting.undoMegabytes);
+}
+
+/** The same for the history. */
+export function historyLimits(): UndoLimits | null {
+  return limits(Setting.historyDays, Setting.historyMegabytes);
+}
+
+function limits(daysName: string, megabytesName: string): UndoLimits | null {
   const configuration = workspace.getConfiguration(Setting.section);
-  const days: unknown = configuration.get(Setting.undoDays);
-  const megabytes: unknown = configuration.get(Setting.undoMegabytes);
+  const days: unknown = configuration.get(daysName);
+  const megabytes: unknown = configuration.get(megabytesName);
   if (typeof days !== "number" || typeof megabytes !== "number" || days <= 0 || megabytes <= 0) return null;
   return { bytes: megabytes * 1_000_000, age: days * 86_400 };
 }

@@ -5,6 +5,7 @@ import type { TaskClasses } from "../code/taskClasses";
 import { openTaskClass, showClassTasks } from "../code/taskClassesCommands";
 import type { RecordComparison } from "../detail/compareRecords";
 import type { DetailPane } from "../detail/detailPane";
+import { historyHandlers, type HistoryServices } from "../history/historyCommands";
 import { Command } from "../ids";
 import type { RawFiles } from "../raw/openRaw";
 import type { Reporter } from "../reporter";
@@ -25,7 +26,7 @@ import { chosenNodes, recordReference, recordsOf, type RecordReference } from ".
 import { askWhen } from "./retryLater";
 import type { TaskActions } from "./taskActions";
 
-export interface CommandServices {
+export interface CommandServices extends HistoryServices {
   readonly service: StoreService;
   readonly registry: StoreRegistry;
   readonly stores: WorkspaceStores;
@@ -127,6 +128,7 @@ export function registerCommands(services: CommandServices): Disposable[] {
       else void window.showInformationMessage("Only tasks that were retried here and wait in a log can be taken back.");
     },
     [Command.forgetUndo]: () => undoList.forget(),
+    ...historyHandlers(services),
     [Command.showMore]: ([item]) => {
       if (isTreeNode(item) && item.kind === "more") view.tree.showMore(item.store);
     },
@@ -134,6 +136,7 @@ export function registerCommands(services: CommandServices): Disposable[] {
       await stores.look();
       await registry.refresh();
       await pendingView.look();
+      await services.historyView.look();
     },
     [Command.stopReading]: async ([item]) => {
       const reading = isTreeNode(item) && "store" in item ? [item.store] : registry.stores;

@@ -1,13 +1,14 @@
+import { fenced, inlineCode } from "../text/markdown";
 import type { DetailState, ExcerptView, TaskState } from "./protocol";
 import { copyText } from "./taskState";
 
 /** All that the pane shows as Markdown for an issue: what is masked there is masked here. */
 export function issueReport(state: DetailState, excerpt: ExcerptView | null): string {
-  const parts = [`## ${inline(state.title)}`];
+  const parts = [`## ${inlineCode(state.title)}`];
   if (state.kind === "task") parts.push(...taskParts(state, excerpt));
-  if (state.kind === "unreadable") parts.push(`The record cannot be read: ${inline(state.reason)}`);
+  if (state.kind === "unreadable") parts.push(`The record cannot be read: ${inlineCode(state.reason)}`);
   if (state.kind !== "bare") {
-    const facts = state.facts.map(({ label, text }) => `- ${label}: ${inline(text)}`);
+    const facts = state.facts.map(({ label, text }) => `- ${label}: ${inlineCode(text)}`);
     parts.push(["### Record", "", ...facts].join("\n"));
   }
   return `${parts.join("\n\n")}\n`;
@@ -16,10 +17,10 @@ export function issueReport(state: DetailState, excerpt: ExcerptView | null): st
 function taskParts(state: TaskState, excerpt: ExcerptView | null): string[] {
   const parts = [fenced(copyText(state, "error") ?? "")];
   if (excerpt !== null && excerpt.lines.length > 0) {
-    parts.push(`### ${inline(excerpt.place)}`, fenced(excerptText(excerpt), "ruby"));
+    parts.push(`### ${inlineCode(excerpt.place)}`, fenced(excerptText(excerpt), "ruby"));
   }
   if (state.context === null) {
-    parts.push("### Arguments", `They cannot be read: ${inline(state.contextError ?? "no reason given")}`);
+    parts.push("### Arguments", `They cannot be read: ${inlineCode(state.contextError ?? "no reason given")}`);
   } else {
     for (const { label, text, empty } of state.context) {
       if (!empty) parts.push(`### ${label}`, fenced(text, "ruby"));
@@ -35,23 +36,4 @@ export function excerptText({ lines, failing }: ExcerptView): string {
   return lines
     .map(({ number, text }) => `${number === failing ? ">" : " "} ${String(number).padStart(width)}  ${text}`.trimEnd())
     .join("\n");
-}
-
-/** A fence longer than any in the text, which then cannot end it. */
-function fenced(text: string, language = ""): string {
-  const fence = "`".repeat(Math.max(3, longestRun(text) + 1));
-  return `${fence}${language}\n${text}\n${fence}`;
-}
-
-function inline(text: string): string {
-  const flat = text.replace(/\s+/g, " ").trim();
-  const ticks = "`".repeat(longestRun(flat) + 1);
-  const space = flat.startsWith("`") || flat.endsWith("`") ? " " : "";
-  return flat === "" ? "" : `${ticks}${space}${flat}${space}${ticks}`;
-}
-
-function longestRun(text: string): number {
-  let longest = 0;
-  for (const [run] of text.matchAll(/`+/g)) longest = Math.max(longest, run.length);
-  return longest;
 }

@@ -71,22 +71,24 @@ export class History {
     };
   }
 
-  /** `placeOf`: where the open store with this key is. Throws StorageErrors. */
-  page({ stores, after, limit, known }: HistoryQuery, placeOf: (key: string) => HistoryPlace | null): HistoryPage {
+  /** `open`: where the open stores are, by their keys. Throws StorageErrors. */
+  page({ stores, after, limit, known }: HistoryQuery, open: ReadonlyMap<string, HistoryPlace>): HistoryPage {
     if (this.#kept === null) return { fingerprint: "", entries: [], more: false };
     const { journal, options } = this.#kept;
-    const wanted = stores?.map(placeOf).filter((place) => place !== null) ?? null;
+    const wanted = stores?.flatMap((key) => open.get(key) ?? []) ?? null;
     const fingerprint = JSON.stringify([wanted, journal.fingerprint()]);
     if (fingerprint === known) return { fingerprint, entries: null, more: false };
+    const keyOf = (store: HistoryPlace): string | null =>
+      [...open].find(([, place]) => isSame(place, store))?.[0] ?? null;
     const oldest = this.#environment.clock.now() / 1000 - (options.limits?.age ?? 0);
-    const isWanted = ({ at, store, target }: HistoryEntry): boolean =>
+    const isWanted = ({ at, store, target }: Pick<HistoryEntry, "at" | "store" | "target">): boolean =>
       at > oldest &&
       (wanted === null || wanted.some((place) => isSame(place, store) || (target !== null && isSame(place, target))));
     const entries: HistoryEntry[] = [];
     for (const entry of journal.entries(after)) {
       if (!isWanted(entry)) continue;
       if (entries.length >= limit) return { fingerprint, entries, more: true };
-      entries.push(entry);
+      entries.push({ ...entry, storeKey: keyOf(entry.store), targetKey: entry.target && keyOf(entry.target) });
     }
     return { fingerprint, entries, more: false };
   }

@@ -34,13 +34,15 @@ interface Place {
 }
 
 /** What is kept of an entry. */
-export type HistoryContent = Omit<HistoryEntry, "key">;
+export type HistoryContent = Omit<HistoryEntry, "key" | "own" | "storeKey" | "targetKey">;
 
 export class HistoryJournal {
   readonly #environment: StorageEnvironment;
   readonly #directory: string;
   /** The file that the next entry is appended to; null where it is to begin one. */
   #file: { readonly name: string; readonly begun: number } | null = null;
+  /** The files that were begun here. */
+  readonly #own = new Set<string>();
 
   /** `directory`: absolute; made when the first entry is. */
   constructor(environment: StorageEnvironment, directory: string) {
@@ -87,6 +89,7 @@ export class HistoryJournal {
     }
     const name = `${now}-${processId}-${Math.floor(random() * 0x100000000).toString(36)}${suffix}`;
     this.#file = { name, begun: now };
+    this.#own.add(name);
     return name;
   }
 
@@ -100,7 +103,7 @@ export class HistoryJournal {
   }
 
   /** Newest first, those alone that are older than the one with the key `after`, if any. What is no entry is passed over. */
-  *entries(after: string | null): Generator<HistoryEntry> {
+  *entries(after: string | null): Generator<Omit<HistoryEntry, "storeKey" | "targetKey">> {
     const end = after === null ? null : placeOf(after);
     const found: { readonly place: Place; readonly content: HistoryContent }[] = [];
     this.#doing("read", () => {
@@ -113,7 +116,7 @@ export class HistoryJournal {
     });
     found.sort((left, right) => newestFirst(left.place, right.place));
     for (const { place, content } of found) {
-      yield { ...content, key: `${place.time} ${place.file} ${place.offset}` };
+      yield { ...content, own: this.#own.has(place.file), key: `${place.time} ${place.file} ${place.offset}` };
     }
   }
 

@@ -68,8 +68,12 @@ export interface HistoryEntry {
   /** Unix seconds, with a fraction. */
   readonly at: number;
   readonly window: HistoryWindow;
+  /** Whether it was this window, since it was opened or reloaded. */
+  readonly own: boolean;
   readonly kind: HistoryKind;
   readonly store: HistoryPlace;
+  /** The key of that store where it is open here; null where not. */
+  readonly storeKey: string | null;
   /** Of how many tasks it was done. */
   readonly count: number;
   readonly tasks: readonly HistoryTask[];
@@ -85,6 +89,8 @@ export interface HistoryEntry {
   readonly undone: { readonly name: string; readonly title: string } | null;
   readonly edits: readonly HistoryEdit[];
   readonly target: HistoryPlace | null;
+  /** The key of that store where it is open here; null where not, or where there is none. */
+  readonly targetKey: string | null;
 }
 
 /** Where the history is kept, by which window, and how much of it. */

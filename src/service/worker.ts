@@ -345,8 +345,8 @@ class StoreWorker implements Answers {
   }
 
   history(query: HistoryQuery): Promise<HistoryPage> {
-    const page = this.#history.page(query, (key) => this.#hosts.get(key)?.store.names ?? null);
-    return Promise.resolve(page);
+    const open = new Map([...this.#hosts].map(([key, { store }]) => [key, store.names]));
+    return Promise.resolve(this.#history.page(query, open));
   }
 
   clearHistory(): Promise<void> {

@@ -84,15 +84,15 @@ describe("manifest", () => {
     );
     assert.deepEqual(
       contributes.views[View.container]!.map(({ id }) => id),
-      [View.tasks, View.pending],
+      [View.tasks, View.pending, View.history],
     );
-    const views: readonly string[] = [View.tasks, View.pending];
+    const views: readonly string[] = Object.values(View);
     for (const { view } of contributes.viewsWelcome) assert.ok(views.includes(view), view);
   });
 
   it("goes only by context keys that the code sets, and by each of them", () => {
     const used = clauses.flatMap((clause) => [...clause.matchAll(/deadTasks\.(\w+)/g)].map((match) => match[0]));
-    const names: readonly string[] = [View.tasks, View.pending, rawViewType];
+    const names: readonly string[] = [...Object.values(View), rawViewType];
     const keys = used.filter((name) => !names.includes(name));
     assert.deepEqual(sorted(keys), sorted(Object.values(ContextKey)));
   });
@@ -126,6 +126,7 @@ describe("manifest", () => {
       Command.deleteAll,
       Command.undo,
       Command.takeBack,
+      Command.undoHistory,
     ];
     const readOnly: readonly string[] = [ItemKind.taskReadOnly, ItemKind.unreadableReadOnly, ItemKind.storeReadOnly];
     const offered = [...menuItems, ...contributes.keybindings].filter(({ command }) => changing.includes(command));
@@ -179,6 +180,8 @@ describe("manifest", () => {
     const ofWorkspaces = names.filter((name) => properties[name]?.scope !== "application");
     assert.deepEqual(sorted(manifest.capabilities.untrustedWorkspaces.restrictedConfigurations), sorted(ofWorkspaces));
     assert.deepEqual(sorted(names.filter((name) => !ofWorkspaces.includes(name))), [
+      "deadTasks.history.days",
+      "deadTasks.history.megabytes",
       "deadTasks.undo.days",
       "deadTasks.undo.megabytes",
     ]);

@@ -20,7 +20,7 @@ const store = { directory: "/srv/shop/storage", prefix: "deferred-" };
 const other = { directory: "/srv/other/storage", prefix: "deferred-" };
 const limits = { bytes: 1_000_000, age: 30 * 86_400 };
 const newest: HistoryQuery = { stores: null, after: null, limit: 100, known: null };
-const nowhere = (): null => null;
+const nowhere: ReadonlyMap<string, typeof store> = new Map();
 
 describe("the history", () => {
   const folders = temporaryFolders();
@@ -50,12 +50,8 @@ describe("the history", () => {
     made.recorder(place, ids, (id) => (id.startsWith("?") ? null : "PaymentTask"))(given);
   }
 
-  function idsIn(
-    made: History,
-    query: Partial<HistoryQuery> = {},
-    placeOf: (key: string) => typeof store | null = nowhere,
-  ) {
-    return made.page({ ...newest, ...query }, placeOf).entries?.map(({ tasks }) => tasks.map(({ id }) => id).join());
+  function idsIn(made: History, query: Partial<HistoryQuery> = {}, open = nowhere) {
+    return made.page({ ...newest, ...query }, open).entries?.map(({ tasks }) => tasks.map(({ id }) => id).join());
   }
 
   function files(): string[] {
@@ -81,7 +77,9 @@ describe("the history", () => {
         key: "",
         at: now / 1000,
         window: { name: "shop", processId: 17 },
+        own: true,
         store,
+        storeKey: null,
         kind: "retry",
         count: 2,
         tasks: [
@@ -101,6 +99,7 @@ describe("the history", () => {
         undone: null,
         edits: [],
         target: null,
+        targetKey: null,
       },
     );
     assert.equal(statSync(join(directory, files()[0]!)).mode & 0o777, 0o600, "nobody else can read it");
@@ -172,10 +171,13 @@ describe("the history", () => {
     record(made, note(["1"]));
     record(made, note(["2"]), other);
     record(made, note(["3"], { kind: "send", target: store }), other);
-    const placeOf = (key: string): typeof store | null => (key === "shop" ? store : key === "other" ? other : null);
-    assert.deepEqual(idsIn(made, { stores: ["shop"] }, placeOf), ["3", "1"]);
-    assert.deepEqual(idsIn(made, { stores: ["other"] }, placeOf), ["3", "2"]);
-    assert.deepEqual(idsIn(made, { stores: ["closed"] }, placeOf), []);
+    const open = new Map([
+      ["shop", store],
+      ["other", other],
+    ]);
+    assert.deepEqual(idsIn(made, { stores: ["shop"] }, open), ["3", "1"]);
+    assert.deepEqual(idsIn(made, { stores: ["other"] }, open), ["3", "2"]);
+    assert.deepEqual(idsIn(made, { stores: ["closed"] }, open), []);
     assert.deepEqual(idsIn(made), ["3", "2", "1"]);
   });
 
