@@ -88,15 +88,14 @@ describe("the history", () => {
   }
 
   /** What another window does, as far as the history sees of it. */
-  async function anotherWindow(note: HistoryNote, directory = storage): Promise<void> {
+  async function anotherWindow(notes: readonly HistoryNote[], directory = storage): Promise<void> {
     const other = new History(await storageEnvironment({ processId: 4711 }), (text) => assert.fail(text));
     const limits = { bytes: 10_000_000, age: 86_400 };
     other.keep({ directory: kept, window: { name: "bookshop", processId: 4711 }, limits });
-    other.recorder(
-      { directory, prefix: "deferred-" },
-      note.done.map(({ id }) => id),
-      () => "PaymentTask",
-    )(note);
+    for (const note of notes) {
+      const ids = note.done.map(({ id }) => id);
+      other.recorder({ directory, prefix: "deferred-" }, ids, () => "PaymentTask")(note);
+    }
   }
 
   it("says of each operation what was done, with which tasks, and what became of them", async () => {
@@ -177,7 +176,7 @@ describe("the history", () => {
     press(/^Delete$/);
     await run("delete", 1);
     const again = store.newestFirst()[0]!;
-    await anotherWindow({ kind: "retry", done: [{ id: "1-1-1", newId: again.id }] });
+    await anotherWindow([{ kind: "retry", done: [{ id: "1-1-1", newId: again.id }] }]);
     const [retry, deletion] = await entries();
     assert.match(retry!.text, / · by bookshop, process 4711$/);
     dialogs.shown = [];
@@ -191,8 +190,8 @@ describe("the history", () => {
   });
 
   it("follows other windows, and shows other workspaces' on demand", async () => {
-    await anotherWindow({ kind: "delete", done: [{ id: "1-1-1" }] });
-    await anotherWindow({ kind: "delete", done: [{ id: "1-1-2" }, { id: "1-1-3" }] }, "/srv/elsewhere/storage");
+    await anotherWindow([{ kind: "delete", done: [{ id: "1-1-1" }] }]);
+    await anotherWindow([{ kind: "delete", done: [{ id: "1-1-2" }, { id: "1-1-3" }] }], "/srv/elsewhere/storage");
     assert.deepEqual(await texts(), ["Deleted PaymentTask | TIME · shop · by bookshop, process 4711"]);
     await commands.executeCommand("deadTasks.showAllHistory");
     const [elsewhere] = await entries();
@@ -205,7 +204,7 @@ describe("the history", () => {
 
   it("compares the arguments of an edit", async () => {
     const edits = [{ id: "1-1-1", before: "PaymentTask.enqueue(1)", after: "PaymentTask.enqueue(2)" }];
-    await anotherWindow({ kind: "edit", done: [{ id: "1-1-1", newId: "2-2-2" }], edits });
+    await anotherWindow([{ kind: "edit", done: [{ id: "1-1-1", newId: "2-2-2" }], edits }]);
     const [edit] = await entries();
     assert.match(edit!.text, /^Edited and retried PaymentTask \|/);
     await commands.executeCommand("deadTasks.openHistory", (await children(edit!.node))[0]!.node);
@@ -220,7 +219,7 @@ describe("the history", () => {
   });
 
   it("is read by pages", async () => {
-    for (let index = 0; index < 250; index++) await anotherWindow({ kind: "delete", done: [{ id: `1-1-${index}` }] });
+    await anotherWindow([...Array(250).keys()].map((index) => ({ kind: "delete", done: [{ id: `1-1-${index}` }] })));
     assert.equal((await entries()).length, 200);
     const { historyView } = await deadTasks();
     const older = (await historyView.getChildren()).at(-1)!;

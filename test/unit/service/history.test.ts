@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
 import {
   appendFileSync,
   existsSync,
@@ -10,10 +11,13 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { promisify } from "node:util";
 import { History } from "../../../src/service/history";
 import type { HistoryNote, HistoryOptions, HistoryQuery } from "../../../src/service/historyProtocol";
 import { storageEnvironment, type FileSystem, type StorageEnvironment } from "../../../src/storage";
 import { failingOnce, systemError } from "../../support/fileSystems";
+import { bundle } from "../../support/processes";
 import { temporaryFolders } from "../../support/stores";
 
 const store = { directory: "/srv/shop/storage", prefix: "deferred-" };
@@ -143,6 +147,42 @@ describe("the history", () => {
       pages.flat(),
       [...Array(50).keys()].map((index) => `1-1-${49 - index}`),
     );
+  });
+
+  it("loses nothing where several processes add at once and are read meanwhile", async () => {
+    const reader = await history();
+    const program = bundle("test/support/historyProcess.ts");
+    const names = ["one", "two", "three"];
+    const ended = Promise.all(
+      names.map((name) => promisify(execFile)(process.execPath, [program, directory, name, "100"])),
+    );
+    const progress = { isOver: false };
+    void ended.finally(() => (progress.isOver = true));
+    let before = 0;
+    while (!progress.isOver) {
+      now = Date.now();
+      const { length } = idsIn(reader, { limit: 1000 })!;
+      assert.ok(length >= before);
+      before = length;
+      await delay(5);
+    }
+    await ended;
+    now = Date.now();
+    const { entries } = reader.page({ ...newest, limit: 1000 }, nowhere);
+    assert.equal(files().length, 3);
+    for (const name of names) {
+      const ids = entries!.filter(({ window }) => window.name === name).map(({ tasks }) => tasks[0]!.id);
+      assert.deepEqual(
+        ids,
+        [...Array(100).keys()].map((index) => `${name}-${99 - index}`),
+      );
+    }
+    const times = entries!.map(({ at }) => at);
+    assert.deepEqual(
+      times,
+      [...times].sort((left, right) => right - left),
+    );
+    assert.ok(entries!.every(({ own }) => !own));
   });
 
   it("keeps the order of one window within one millisecond", async () => {
