@@ -1,4 +1,4 @@
-import type { StorageEnvironment } from "../storage";
+import type { FinishedReplay, StorageEnvironment } from "../storage";
 import { HistoryJournal, type HistoryContent } from "./historyJournal";
 import type {
   HistoryEntry,
@@ -97,6 +97,25 @@ export class History {
   clear(): void {
     this.#kept?.journal.clear();
   }
+}
+
+/**
+ * What the history says of interrupted replays that were finished: a note for each of them. `retrying`: ids that a retry under
+ * way is about, which tells of them itself where they are enqueued in the same store.
+ */
+export function finishedNotes(finished: readonly FinishedReplay[], retrying: ReadonlySet<string>): HistoryNote[] {
+  const replays = new Map<string, FinishedReplay[]>();
+  for (const task of finished) {
+    if (retrying.has(task.id) && task.elsewhere === undefined) continue;
+    const replay = JSON.stringify([task.log, task.elsewhere]);
+    const known = replays.get(replay);
+    if (known === undefined) replays.set(replay, [task]);
+    else known.push(task);
+  }
+  return [...replays.values()].map((done) => {
+    const [{ log, elsewhere } = { log: null, elsewhere: undefined }] = done;
+    return { kind: "finish", done, log, ...(elsewhere === undefined ? {} : { target: elsewhere }) };
+  });
 }
 
 function isSame(left: HistoryPlace, right: HistoryPlace): boolean {

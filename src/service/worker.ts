@@ -17,7 +17,7 @@ import { argumentShape } from "./argumentShape";
 import { ContextReader } from "./contextReader";
 import { discoverStores } from "./discoverStores";
 import { emptyStatus } from "./emptyStatus";
-import { History, type Recorder } from "./history";
+import { History, finishedNotes, type Recorder } from "./history";
 import type { HistoryOptions, HistoryPage, HistoryQuery } from "./historyProtocol";
 import { pendingFingerprint, readPendingLogs } from "./pendingLogs";
 import { problemOf } from "./problems";
@@ -131,10 +131,10 @@ class StoreWorker implements Answers {
       const text = `Finished an interrupted retry: dead task ${id} had been enqueued as ${newId}${where} and is removed now.`;
       this.#send({ type: "log", level: "info", text });
     }
-    const asked = new Set(retrying);
-    const done = finished.filter(({ id }) => !asked.has(id));
-    const doneIds = done.map(({ id }) => id);
-    this.#recorder(key, doneIds)({ kind: "finish", done, log: done[0]?.log ?? null });
+    for (const note of finishedNotes(finished, new Set(retrying))) {
+      const ids = note.done.map(({ id }) => id);
+      this.#recorder(key, ids)(note);
+    }
   }
 
   /** For the history: asked before an operation on these tasks, and called with what became of it. */

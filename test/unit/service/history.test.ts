@@ -13,7 +13,7 @@ import {
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { promisify } from "node:util";
-import { History } from "../../../src/service/history";
+import { History, finishedNotes } from "../../../src/service/history";
 import type { HistoryNote, HistoryOptions, HistoryQuery } from "../../../src/service/historyProtocol";
 import { storageEnvironment, type FileSystem, type StorageEnvironment } from "../../../src/storage";
 import { failingOnce, systemError } from "../../support/fileSystems";
@@ -346,6 +346,26 @@ describe("the history", () => {
     );
     assert.deepEqual([longId!.count, longId!.tasks], [1, []]);
     for (const file of files()) assert.ok(statSync(join(directory, file)).size < 200_000);
+  });
+
+  it("tells of each replay that was finished by itself, but for what a retry under way tells", () => {
+    const elsewhere = other;
+    const finished = [
+      { id: "1", newId: "n1", log: "a" },
+      { id: "2", newId: "n2", log: "b" },
+      { id: "3", newId: "n3", log: "a" },
+      { id: "4", newId: "n4", log: "a", elsewhere },
+      { id: "5", newId: "n5", log: null },
+    ];
+    const notes = finishedNotes(finished, new Set(["2", "4"]));
+    assert.deepEqual(
+      notes.map(({ kind, done, log, target }) => [kind, done.map(({ id, newId }) => `${id} ${newId!}`), log, target]),
+      [
+        ["finish", ["1 n1", "3 n3"], "a", undefined],
+        ["finish", ["4 n4"], "a", other],
+        ["finish", ["5 n5"], null, undefined],
+      ],
+    );
   });
 
   it("answers nothing before it was told where it is", async () => {
