@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { appendFileSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { startStoreService } from "../../src/service/client";
+import type { StoreService } from "../../src/service/storeService";
 import type { FinishedReplay } from "../../src/storage";
 import { frameLine } from "../../src/storage/frames";
 import { intercepted, systemError } from "../support/fileSystems";
@@ -115,6 +116,33 @@ describe("a replay that was interrupted after its log was written", () => {
       ]);
     } finally {
       service.dispose();
+    }
+  });
+
+  it("is told to the history once: as finished, or by the retry that finished it", async () => {
+    for (const [finish, kinds] of [
+      [(service: StoreService) => service.delete("store", ["1-1-1"]), ["delete 1-1-1", "finish 1-1-2"]],
+      [(service: StoreService) => service.retry("store", ["1-1-2"], null), ["retry 1-1-2"]],
+    ] as const) {
+      const { path, newId, log } = await interruptedStore();
+      const service = startStoreService(bundle("src/service/worker.ts"), () => undefined);
+      try {
+        const limits = { bytes: 1_000_000, age: 86_400 };
+        await service.keepHistory({ directory: folders.make(), window: { name: "shop", processId: 1 }, limits });
+        await service.open({ key: "store", path, prefix: "deferred-", backend: "disk" });
+        await service.refresh("store");
+        await finish(service);
+        const { entries } = await service.history({ stores: ["store"], after: null, limit: 10, known: null });
+        assert.deepEqual(
+          entries!.map(({ kind, tasks: [task] }) => `${kind} ${task!.id}`),
+          kinds,
+        );
+        const finished = entries!.at(-1)!;
+        assert.deepEqual(finished.tasks, [{ id: "1-1-2", taskClass: tasks[1]!.taskClass, newId }]);
+        assert.equal(finished.log, log);
+      } finally {
+        service.dispose();
+      }
     }
   });
 
