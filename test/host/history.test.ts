@@ -105,13 +105,13 @@ describe("the history", () => {
     press();
     const [retried] = await run("retry", 1);
     assert.deepEqual(await texts(), [
-      "Retried GenerateReport | TIME · shop",
+      "Retried Billing::Webhooks::Deliver | TIME · shop",
       "Deleted SendWelcomeEmail and ImportCsv | TIME · shop",
     ]);
     const [retry, deletion] = await entries();
     assert.match(retry!.tooltip, new RegExp(`By this window .*, process ${process.pid}\\nEnqueued in deferred-0-`));
     const { text } = (await children(retry!.node))[0]!;
-    assert.match(text, new RegExp(`^GenerateReport \\| ${retried!} → \\d+-\\d+-\\d+$`));
+    assert.match(text, new RegExp(`^Billing::Webhooks::Deliver \\| ${retried!} → \\d+-\\d+-\\d+$`));
     assert.deepEqual((await children(deletion!.node)).map((child) => child.text).sort(), [
       `ImportCsv | ${deleted[1]!}`,
       `SendWelcomeEmail | ${deleted[0]!}`,
