@@ -20,6 +20,14 @@ const verbs: Readonly<Record<HistoryKind, readonly [done: string, failed: string
   run: ["Ran", "run"],
 };
 
+/** How a title names the other store; `in` where nothing else is said. */
+const prepositions: Readonly<Partial<Record<HistoryKind, string>>> = {
+  send: "to",
+  copy: "to",
+  undo: "from",
+  takeBack: "from",
+};
+
 /** Shows a text of a task's, or a path. */
 type Show = (text: string) => string;
 
@@ -27,8 +35,9 @@ type Show = (text: string) => string;
 export function entryTitle(entry: HistoryEntry, names: PlaceNames, show: Show = oneLine): string {
   const [done, failed] = verbs[entry.kind];
   const verb = entry.count === 0 ? `Could not ${failed}` : done;
-  const target = entry.target === null ? "" : ` to ${show(names(entry.target, entry.targetKey))}`;
-  return `${verb} ${whatOf(entry, show)}${target}`;
+  const { target, targetKey } = entry;
+  const place = target === null ? "" : ` ${prepositions[entry.kind] ?? "in"} ${show(names(target, targetKey))}`;
+  return `${verb} ${whatOf(entry, show)}${place}`;
 }
 
 /** What people call a store: by its key where it is open here. */
@@ -65,7 +74,7 @@ export function entryFacts(entry: HistoryEntry, show: Show = oneLine): string[] 
     `In ${show(store.directory)}${prefixOf(store, show)}`,
     `By ${entry.own ? "this window" : "the window"} ${show(window.name)}, process ${window.processId}`,
   ];
-  if (target !== null) facts.push(`To ${show(target.directory)}${prefixOf(target, show)}`);
+  if (target !== null) facts.push(`Other store: ${show(target.directory)}${prefixOf(target, show)}`);
   if (publishAt !== null) facts.push(`To run not before ${absoluteTime(publishAt)}`);
   if (log !== null) facts.push(`Enqueued in ${show(log)}`);
   if (undone !== null) facts.push(`Undone: ${show(undone.title)}`);

@@ -58,6 +58,8 @@ describe("what the history says", () => {
     ]);
     assert.equal(title({ kind: "send", target }), "Sent PaymentTask to other/storage");
     assert.equal(title({ kind: "copy", target, targetKey: "local" }), "Copied PaymentTask to local");
+    assert.equal(title({ kind: "takeBack", target }), "Took back PaymentTask from other/storage");
+    assert.equal(title({ kind: "finish", target }), "Finished an interrupted retry of PaymentTask in other/storage");
   });
 
   it("counts the tasks of each class, and names one by its id where its class was not known", () => {
@@ -95,7 +97,7 @@ describe("what the history says", () => {
       "2026-11-28 14:05:12",
       "In /srv/shop/storage, prefix late-",
       "By this window shop, process 17",
-      "To /srv/other",
+      "Other store: /srv/other",
       "To run not before 2026-11-28 14:06:12",
       "Enqueued in late-0-x",
       "Undone: 2 dead tasks: A, B",
