@@ -91,6 +91,7 @@ const quietSettings = {
   "files.autoSave": "off",
   "telemetry.telemetryLevel": "off",
   "workbench.enableExperiments": false,
+  "workbench.reduceMotion": "on", // What moves is drawn many times over, by the processor.
   "workbench.secondarySideBar.defaultVisibility": "hidden",
   "workbench.startupEditor": "none",
   "workbench.tips.enabled": false,
