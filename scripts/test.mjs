@@ -43,7 +43,7 @@ async function page() {
 }
 
 /** Two processes for what tests without measuring: most of them wait a third of the time, and the machine has two processors. */
-const twoAtOnce = ["--parallel", "--jobs", "2"];
+const twoAtOnce = ["--parallel", "--jobs", "2", "--timeout", "40000"];
 
 /** @type {[string, () => Promise<Counts>][]} */
 const parts = [

@@ -40,11 +40,10 @@ export function testPath(framework: Framework, taskClass: string, file: string |
     file === null || isTest(file, null) || !file.endsWith(".rb")
       ? `tasks/${conventionalPath(taskClass)}`
       : file.replace(/^app\//, "");
-  const name = `${source.replace(/\.rb$/, "")}${distinctions[Math.min(attempt, 1)] ?? ""}${attempt > 1 ? `_${attempt}` : ""}`;
+  const other = attempt === 0 ? "" : `_dead_task${attempt > 1 ? `_${attempt}` : ""}`;
+  const name = source.replace(/\.rb$/, "") + other;
   return framework === "rspec" ? `spec/${name}_spec.rb` : `test/${name}_test.rb`;
 }
-
-const distinctions = ["", "_dead_task"];
 
 /** The same in the name of a Minitest class. */
 export function distinction(attempt: number): string {

@@ -71,7 +71,8 @@ export class Workbench {
         const isHere = host === server.authority || host.endsWith(".vscode-resource.vscode-cdn.net");
         if (/^(https?|wss?):$/.test(protocol) && !isHere) requestsElsewhere.push(request.url());
       });
-      await page.goto(server.address(workspace.folder));
+      // Two servers may be starting at once.
+      await page.goto(server.address(workspace.folder), { timeout: 60_000 });
       await page.locator(".monaco-workbench .part.statusbar").waitFor({ timeout: 30_000 });
       return new Workbench(server, workspace, browser, page, refused, requestsElsewhere);
     } catch (error) {
