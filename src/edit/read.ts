@@ -65,12 +65,8 @@ class EditReader {
     if (size > largestSource) {
       return this.#refuse({ startOffset: 0, length: 0 }, `The text is longer than ${largestSource / 1024 / 1024} MiB.`);
     }
-    const end = /[\0\x04\x1a]/.exec(this.#source);
-    if (end !== null) {
-      const startOffset = Buffer.byteLength(this.#source.slice(0, end.index));
-      const escape = `\\x${end[0].charCodeAt(0).toString(16).toUpperCase().padStart(2, "0")}`;
-      return this.#refuse({ startOffset, length: 1 }, `Ruby stops reading at this character: write it as ${escape}.`);
-    }
+    const odd = oddCharacter(this.#source);
+    if (odd !== null) return this.#refuse(odd.location, odd.message);
     let result: ReturnType<Parse>;
     try {
       result = this.#parse(this.#source);
@@ -106,9 +102,10 @@ class EditReader {
     return { taskClass: this.#taskClass, args, kwargs };
   }
 
-  #checkCallee({ receiver, name, messageLoc, block, location }: CallNode): void {
+  #checkCallee({ receiver, messageLoc, block, location }: CallNode): void {
+    const name = messageLoc === null ? "" : this.#positions.slice(messageLoc);
     const isConstant = receiver instanceof ConstantReadNode || receiver instanceof ConstantPathNode;
-    const written = receiver === null ? "" : this.#positions.slice(receiver.location).replace(/\s|^::/g, "");
+    const written = receiver === null ? "" : this.#positions.slice(receiver.location).replace(/[ \n]|^::/g, "");
     if (receiver !== null && (!isConstant || written !== this.#taskClass)) {
       this.#refuse(receiver.location, `The task is one of ${oneLine(this.#taskClass, 100)}, which cannot be changed.`);
     }
@@ -125,4 +122,15 @@ class EditReader {
     this.problems.push({ location, message });
     return null;
   }
+}
+
+/** What would end the text for Ruby, or come to the parser as another character. */
+function oddCharacter(source: string): { readonly location: Location; readonly message: string } | null {
+  const found = /[\0\x04\x1a\p{Surrogate}]/u.exec(source);
+  if (found === null) return null;
+  const location = { startOffset: Buffer.byteLength(source.slice(0, found.index)), length: 1 };
+  const [character] = found;
+  if (character > "\x1a") return { location: { ...location, length: 3 }, message: "This is half of a character." };
+  const escape = `\\x${character.charCodeAt(0).toString(16).toUpperCase().padStart(2, "0")}`;
+  return { location, message: `Ruby stops reading at this character: write it as ${escape}.` };
 }

@@ -4,7 +4,6 @@ import {
   AssocSplatNode,
   CallNode,
   ConstantPathNode,
-  ConstantReadNode,
   FalseNode,
   FloatNode,
   HashNode,
@@ -188,9 +187,9 @@ export class ValueReader {
   }
 
   #constant(node: ConstantPathNode): EditedValue | null {
-    const isOfFloat = node.parent instanceof ConstantReadNode && node.parent.name === "Float";
-    if (isOfFloat && node.name === "NAN") return { kind: "float", digits: "NaN" };
-    if (isOfFloat && node.name === "INFINITY") return { kind: "float", digits: "Infinity" };
+    const name = this.#constantName(node);
+    if (name === "Float::NAN") return { kind: "float", digits: "NaN" };
+    if (name === "Float::INFINITY") return { kind: "float", digits: "Infinity" };
     return this.#no(node, whyNoLiteral(node, this.#placeholders));
   }
 
@@ -202,13 +201,13 @@ export class ValueReader {
   /** `-Float::INFINITY` */
   #negative({ name, receiver }: CallNode): EditedValue | null {
     if (name !== "-@" || !(receiver instanceof ConstantPathNode)) return null;
-    const isInfinity = this.#slice(receiver).replace(/\s/g, "") === "Float::INFINITY";
-    return isInfinity ? { kind: "float", digits: "-Infinity" } : null;
+    return this.#constantName(receiver) === "Float::INFINITY" ? { kind: "float", digits: "-Infinity" } : null;
   }
 
   /** `"…".b` and `"…".force_encoding("US-ASCII")` */
   #encoded(node: CallNode): EditedValue | null {
-    const { receiver, name, arguments_, block } = node;
+    const { receiver, messageLoc, arguments_, block } = node;
+    const name = messageLoc === null ? "" : this.#positions.slice(messageLoc);
     if (!(receiver instanceof StringNode || receiver instanceof InterpolatedStringNode)) return null;
     if (block !== null || node.isSafeNavigation()) return null;
     const [argument, ...more] = arguments_?.arguments_ ?? [];
@@ -222,10 +221,15 @@ export class ValueReader {
   }
 
   #placeholder(node: CallNode | LocalVariableReadNode): EditedValue | null {
-    const { name } = node;
+    // As written: the parser's JavaScript side takes a byte order mark off a name.
+    const name = this.#slice(node);
     if (!this.#placeholders.has(name)) return this.#no(node, whyNoLiteral(node, this.#placeholders));
     this.uses.push({ name, range: this.#positions.range(node.location) });
     return { kind: "placeholder", name };
+  }
+
+  #constantName(node: ConstantPathNode): string {
+    return this.#slice(node).replace(/[ \n]/g, "");
   }
 
   #no(node: { readonly location: Node["location"] }, message: string): null {

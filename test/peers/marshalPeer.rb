@@ -9,6 +9,8 @@
 #   marshalPeer.rb evaluate              reads {"literal", "marshal"}; {"same" (Marshal equal), "equal" (==), "error"}
 #   marshalPeer.rb undump                reads {"dumped"}; {"bytes"}
 #   marshalPeer.rb load                  reads {"marshal"}; {"again" (dumped again), "error"}
+#   marshalPeer.rb call                  reads {"text" (a call of ImportCsv.enqueue), "names", "values" (Marshal of an Array: what
+#                                        the names stand for), "context"}; {"same" (what is passed is what the context has), "error"}
 
 require "bigdecimal"
 require "date"
@@ -231,6 +233,55 @@ rescue SystemStackError
   printed(one) == printed(other)
 end
 
+class ImportCsv
+  def self.enqueue(*args, **kwargs) = [args, kwargs]
+end
+
+# Says all there is to a value, which of the objects in it are one and the same included.
+class Form
+  def initialize = @met = {}.compare_by_identity
+
+  def of(value)
+    case value
+    when nil, true, false, Integer, Symbol, Module, Rational, Complex then return [value.class, value.inspect, value.is_a?(Symbol) && value.encoding]
+    when Float then return [Float, [value].pack("G")]
+    end
+    return [:again, @met[value]] if @met.key?(value)
+
+    @met[value] = @met.size
+    [value.class, extensions(value), *content(value), *value.instance_variables.map { |name| [name, of(value.instance_variable_get(name))] }]
+  end
+
+  private
+
+  def extensions(value)
+    value.singleton_class.ancestors.take_while { |ancestor| ancestor != value.class }.drop(1)
+  rescue TypeError
+    []
+  end
+
+  def content(value)
+    case value
+    when String then [value.encoding, value.b]
+    when Array, Struct then value.to_a.map { |element| of(element) }
+    when Hash then [value.compare_by_identity?, Hash.ruby2_keywords_hash?(value), of(value.default), *value.map { |key, element| [key(key), of(element)] }]
+    when Range then [value.exclude_end?, of(value.begin), of(value.end)]
+    when Set then value.map { |element| of(element) }
+    when Exception then [value.message]
+    when Plain, ByMarshalDump, ByDump then []
+    else [Marshal.dump(value)]
+    end
+  end
+
+  # A Hash makes a frozen String of its own of one that is a key, which may be shared with anything. Of a broken one of wide
+  # characters Ruby 3.1 reads more than there is.
+  def key(key)
+    return of(key) unless key.instance_of?(String)
+
+    [key.encoding, key.encoding.name.match?(/UTF-(16|32)/) && !key.valid_encoding? ? nil : key.b]
+  end
+end
+
 def printed(value) = value.inspect.b.gsub(/0x\h+/n, "")
 
 case ARGV[0]
@@ -275,6 +326,17 @@ when "load"
     put({ again: base64(Marshal.dump(Marshal.load(unbase64(input["marshal"])))) })
   rescue Exception => e # rubocop:disable Lint/RescueException
     put({ error: e.class.name })
+  end
+when "call"
+  each_line_of_input do |input|
+    scope = TOPLEVEL_BINDING.dup
+    values = Marshal.load(unbase64(input["values"]))
+    input["names"].each_with_index { |name, index| scope.local_variable_set(name, values[index]) }
+    args, kwargs = eval(input["text"], scope) # rubocop:disable Security/Eval
+    context = Marshal.load(unbase64(input["context"]))
+    put({ same: Form.new.of([args, kwargs]) == Form.new.of([context[1] || [], context[2] || {}]), attempts: context[3] })
+  rescue Exception => e # rubocop:disable Lint/RescueException
+    put({ error: "#{e.class}: #{e.message}" })
   end
 else
   abort "unknown mode"
