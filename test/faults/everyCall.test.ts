@@ -166,7 +166,12 @@ describe("a store, when any one call of an operation goes wrong", function () {
     for (const [when, firstMissing] of Object.entries(interruptions)) {
       for (const workerTookLog of when.startsWith("after") ? [false, true] : [false]) {
         const name = `${when}${workerTookLog ? " and taken by a worker" : ""}`;
-        for (const [index, what] of ["replay again", "remove another", "remove the same"].entries()) {
+        for (const [index, what] of [
+          "replay again",
+          "remove another",
+          "remove the same",
+          "replay an edited one",
+        ].entries()) {
           it(`${what} ${name}`, async () => {
             const disk = await interrupted(firstMissing, workerTookLog);
             await enumerate(afterInterruption(name, disk, workerTookLog)[index]!);

@@ -73,6 +73,22 @@ describe("a replay that was interrupted after its log was written", () => {
     assert.deepEqual((await store.replay(["1-1-2"], null)).missing, ["1-1-2"]);
   });
 
+  it("is told where the task was edited since, and the edit is not enqueued", async () => {
+    const { path, newId } = await interruptedStore();
+    const store = await openStore(path);
+    const found = await store.find("1-1-2");
+    assert.ok(found?.kind === "task");
+    const { checksum, context } = found;
+    const result = await store.replay(["1-1-2"], null, { edited: new Map([["1-1-2", { checksum, context }]]) });
+    assert.deepEqual([result.retried, result.missing, result.log], [[], [], null]);
+    assert.match(result.failed[0]!.error, new RegExp(`enqueued as ${newId}, and was finished now\\. What was edited`));
+    assert.deepEqual(
+      (await store.pending()).tasks.map(({ id }) => id),
+      [newId],
+    );
+    assert.deepEqual(await idsOf(path), ["1-1-1", "1-1-3"]);
+  });
+
   it("is finished though a worker has taken its log, which is then named no more", async () => {
     const { path, newId, log } = await interruptedStore();
     rmSync(join(path, log));

@@ -7,9 +7,12 @@ import { checkEdit, prepareEdit } from "../../src/edit/taskEdit";
 import { readMarshal, writeMarshal, type RubyArray } from "../../src/marshal";
 import type { Parse } from "../../src/ruby/prism";
 import type { DeadTask } from "../../src/storage";
+import { readContext } from "../../src/storage/context";
 import { Random } from "../fuzz/random";
 import { callIn, contextOf, foundTask, openedTask, readBack, rubyParser } from "../support/edits";
 import { array, hash, nil, object, str, sym, symbolHash } from "../support/ruby";
+import { secondProcesses } from "../support/processes";
+import { newTask, openStore, temporaryFolders } from "../support/stores";
 
 const script = join(__dirname, "marshalPeer.rb");
 
@@ -73,6 +76,8 @@ function assertSame(questions: readonly Question[]): void {
 
 describe("an edited task against Ruby", function () {
   this.timeout(120_000);
+  const folders = temporaryFolders();
+  const processes = secondProcesses();
   let parse: Parse;
   /** Tasks of values of every kind at random. */
   let tasks: readonly DeadTask[];
@@ -114,6 +119,27 @@ describe("an edited task against Ruby", function () {
       return questionOf(found, task, text, contextFor(found, task, callIn(parse, task, text)));
     });
     assertSame(questions);
+  });
+
+  it("stands in the log as what Ruby loads from there", async () => {
+    const path = join(folders.make(), "storage");
+    const store = await openStore(path);
+    await store.add(newTask("1-1-1", { context: contextOf(array(str("a@example.com"), str("shared"))) }));
+    const found = await store.find("1-1-1");
+    assert.ok(found?.kind === "task");
+    const task = openedTask(found);
+    const text = 'ImportCsv.enqueue("b@example.com", { "total" => 12.5, ids: [1, 2] }, locale: :é, "k" => nil)';
+    const edit = prepareEdit(found, task.version, callIn(parse, task, text), []);
+    assert.ok(edit.kind === "ready");
+    const { retried } = await store.replay(["1-1-1"], null, { edited: new Map([["1-1-1", edit.edited]]) });
+    const pending = (await processes.ruby(path).request({ do: "pending" })) as { id: string; context: string }[];
+    assert.deepEqual(
+      pending.map(({ id }) => id),
+      retried.map(({ newId }) => newId),
+    );
+    const context = Buffer.from(pending[0]!.context, "base64");
+    assertSame([questionOf(found, task, text, context)]);
+    assert.deepEqual(readContext(context).elements.slice(3), [nil(), nil(), nil(), nil()]);
   });
 
   it("means in every form of a literal what Ruby means", () => {

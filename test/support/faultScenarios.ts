@@ -1,3 +1,4 @@
+import assert from "node:assert/strict";
 import {
   copyElsewhere,
   moveElsewhere,
@@ -9,9 +10,9 @@ import {
   type UndoJournal,
 } from "../../src/storage";
 import { dumpString, writeMarshal } from "../../src/marshal";
-import { contextForReplay } from "../../src/storage/context";
+import { contextForReplay, contextWithArguments, readContext } from "../../src/storage/context";
 import { deadTaskLine, frameLine, logAddLine } from "../../src/storage/frames";
-import { array, classNamed, int, nil, str } from "./ruby";
+import { array, classNamed, int, nil, str, sym, symbolHash } from "./ruby";
 import type { DiskImage, FaultyDisk } from "./faultyDisk";
 import type { FaultyFileSystem } from "./faultyFileSystem";
 import type { FileCall } from "./fileSystems";
@@ -276,6 +277,21 @@ function replaying(
   };
 }
 
+/** A replay of a task as another line of it, or this one, was edited. */
+function replayingEdited(id: string, line: Buffer, retried: readonly string[]): Pick<Scenario, "asked" | "operation"> {
+  const checksum = Number.parseInt(line.toString("latin1", 0, 8), 16);
+  const args = array(str(id), str("edited"));
+  const context = contextWithArguments(readContext(knownTask(id).context), args, symbolHash({ locale: sym("en") }));
+  return {
+    asked: { ...noDeeds, retried },
+    operation: async (store) => {
+      const result = await store.replay([id], null, { edited: new Map([[id, { checksum, context }]]) });
+      assert.equal(result.failed.length, result.retried.length === 0 ? 1 : 0);
+      return { ...noDeeds, retried: result.retried.map(({ id }) => id) };
+    },
+  };
+}
+
 /** When the copy of the survivors has been synced for the first time, which is without the lock. */
 function isCopied({ name, path }: FileCall): boolean {
   return name === "fsync" && path.includes("compaction");
@@ -370,6 +386,14 @@ export const scenarios: readonly Scenario[] = [
     before: messy,
     ...replaying(["1-1-2", unretryable, unreadable, "9-9-9"]),
   },
+  { name: "replay an edited one", before: messy, ...replayingEdited("1-1-3", plainLines[2]!, ["1-1-3"]) },
+  { name: "leave an edited one that died anew", before: messy, ...replayingEdited("1-1-1", plainLines[0]!, []) },
+  {
+    name: "replay an edited one during a compaction",
+    before: plain,
+    ...replayingEdited("1-1-2", plainLines[1]!, ["1-1-2"]),
+    meanwhile: compacted("1-1-4"),
+  },
   { name: "replay during an append", before: plain, ...replaying(["1-1-2"]), meanwhile: appended("3-1-1") },
   { name: "replay during a compaction", before: plain, ...replaying(["1-1-2"]), meanwhile: compacted("1-1-4") },
 ];
@@ -395,6 +419,7 @@ export function afterInterruption(name: string, disk: FaultyDisk, workerTookLog:
     { name: `replay again ${name}`, ...common, ...replaying(["1-1-2", "1-1-3", "1-1-4"]) },
     { name: `remove another ${name}`, ...common, ...removing("1-1-1") },
     { name: `remove the same ${name}`, ...common, ...removing("1-1-2") },
+    { name: `replay an edited one ${name}`, ...common, ...replayingEdited("1-1-2", plainLines[1]!, ["1-1-2"]) },
   ];
 }
 
