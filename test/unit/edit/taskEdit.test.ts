@@ -233,7 +233,7 @@ ImportCsv.enqueue(
         ...Array.from({ length: 20 }, () => array(...Array.from({ length: 200 }, () => array(int(1))))),
       );
       const { placeholders, text } = opened(wide);
-      assert.ok(placeholders.length > 0 && text.includes("and 1,") === false);
+      assert.ok(placeholders.length > 0 && !text.includes("and 1,"));
       assert.ok((text.match(/\[1\]|array_\d+/g) ?? []).length <= limits.values);
       for (const { description } of placeholders) assert.ok(description.length <= 120);
     });
@@ -349,9 +349,7 @@ ImportCsv.enqueue(
       const found = foundTask(
         contextOf(array(order, str("a")), symbolHash({ locale: sym("en"), token: str("hidden") }), ...rest),
       );
-      const { elements } = edited(found, (text) =>
-        text.replace('"a"', '["b", order_1]').replace(":en", "2"),
-      );
+      const { elements } = edited(found, (text) => text.replace('"a"', '["b", order_1]').replace(":en", "2"));
       assert.deepEqual(elements, [
         classNamed("ImportCsv"),
         array(order, array(str("b"), order)),

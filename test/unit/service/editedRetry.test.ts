@@ -80,7 +80,7 @@ describe("editing a dead task through the workers", function () {
       [pending?.id, pending?.log, pending?.publishAt],
       [outcome.retried[0]!.newId, outcome.log, 4_102_444_800],
     );
-    assert.deepEqual(pending?.context?.args, array(str("b@example.com"), order));
+    assert.deepEqual(pending?.context.args, array(str("b@example.com"), order));
     assert.deepEqual(pending.context.kwargs, symbolHash({ token: str("hidden") }));
 
     assert.deepEqual((await service.undoChange(directory, outcome.undo!)).restored, ["1-1-1"]);

@@ -44,7 +44,7 @@ describe("replaying a task that was edited", () => {
     );
     const { tasks } = await store.pending();
     assert.deepEqual(
-      tasks.map(({ context, publishAt }) => [publishAt, context?.args, context?.attempts]),
+      tasks.map(({ context, publishAt }) => [publishAt, context.args, context.attempts]),
       [
         [4_102_444_800, readContext(context).elements[1], null],
         [4_102_444_800, array(str("1-1-2")), null],
