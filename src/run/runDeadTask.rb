@@ -50,7 +50,8 @@ module DeadTasks
 
     def failure(error)
       {
-        class: error.class.name && Text.plain(error.class.name),
+        # None of what this program says itself.
+        class: error.is_a?(NotRun) ? nil : error.class.name && Text.plain(error.class.name),
         message: Text.plain(error.message)[0, LONGEST_MESSAGE],
         backtrace: Text.backtrace_of(error).first(MOST_FRAMES).map { |line| Text.plain(line) }
       }
@@ -267,16 +268,30 @@ module DeadTasks
     def call
       # Held for as long as this process lives, however it ends.
       @lock = File.open(File.join(@directory, "process.lock"), File::RDWR | File::CREAT, 0o600)
-      return refuse("It is being run already.") unless @lock.flock(File::LOCK_EX | File::LOCK_NB)
+      return refuse("It is being run already.") unless locked?
       return refuse("It has been run already.") if File.exist?(File.join(@directory, "outcome.json"))
 
       say "Booting the application in #{Text.printed(@application.root)} …"
       boot ? perform : 2
     rescue NotRun => e
       not_run(e.kind, e)
+    rescue Errno::ENOENT => e
+      raise unless @lock.nil?
+
+      refuse("The window that asked for it has given it up (#{e.message}).")
     end
 
     private
+
+    # A window that looks whether this process lives has the lock for a moment.
+    def locked?
+      20.times do
+        return true if @lock.flock(File::LOCK_EX | File::LOCK_NB)
+
+        sleep 0.05
+      end
+      false
+    end
 
     # Whether it was booted. An application that ends itself while it is booted (`abort`) is not.
     def boot

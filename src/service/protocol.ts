@@ -1,6 +1,7 @@
 import type { EditRequests } from "../edit/protocol";
 import type { HistoryRequests } from "./historyProtocol";
 import type { RawRequests } from "./rawProtocol";
+import type { RunRequests } from "./runProtocol";
 import type { ValuePath, ValueRequests } from "./valueProtocol";
 
 /**
@@ -256,7 +257,7 @@ export interface DiscoveredStore {
 }
 
 /** The calls that the worker answers, by name. */
-export interface StoreRequests extends EditRequests, HistoryRequests, RawRequests, ValueRequests {
+export interface StoreRequests extends EditRequests, HistoryRequests, RawRequests, RunRequests, ValueRequests {
   /** Stores of a workspace folder: of its application, of applications in direct sub-folders, and by data files. */
   discover(folder: string): readonly DiscoveredStore[];
   open(target: StoreTarget): void;

@@ -45,6 +45,8 @@ import type { LineState, RawLine, RawPlace, RawRow, RawTable, RawTarget } from "
 import { RawStore } from "./rawStore";
 import { recordText } from "./recordText";
 import { failedAtSamePlace } from "./similarDeaths";
+import type { RunEnd, RunInfo, RunStart, RunUndo } from "./runProtocol";
+import { Runs, type RunToSettle } from "./runs";
 import { StoreHost } from "./storeHost";
 import { detailOf } from "./taskDetail";
 import { UndoKeeper, undoChange, undoableEntries } from "./undo";
@@ -66,11 +68,13 @@ class StoreWorker implements Answers {
   readonly #contexts = new ContextReader();
   readonly #rawStores = new Map<string, RawStore>();
   readonly #history: History;
+  readonly #runs: Runs;
 
   constructor(environment: StorageEnvironment, send: (message: WorkerMessage) => void) {
     this.#environment = environment;
     this.#send = send;
     this.#history = new History(environment, this.#warn);
+    this.#runs = new Runs(environment);
   }
 
   readonly #warn = (text: string): void => {
@@ -326,9 +330,7 @@ class StoreWorker implements Answers {
 
   #recordUndone(entry: UndoEntry, { restored }: UndoneChange): void {
     const { directory, prefix, name, title, log } = entry;
-    const host = [...this.#hosts.values()].find(
-      ({ store: { names } }) => names.directory === directory && names.prefix === prefix,
-    );
+    const [, host] = this.#hostAt({ directory, prefix }) ?? [];
     const record = this.#history.recorder(entry, restored, (id) => host?.index.taskClass(id) ?? null);
     const done = restored.map((id) => ({ id }));
     record({ kind: log === null ? "undo" : "takeBack", done, undone: { name, title } });
@@ -337,6 +339,80 @@ class StoreWorker implements Answers {
   pruneUndo(directory: string, limits: UndoLimits): Promise<void> {
     new UndoJournal(this.#environment, directory).prune(limits);
     return Promise.resolve();
+  }
+
+  async beginRun(runs: string, key: string, id: string): Promise<RunStart> {
+    const { store, index } = this.#host(key);
+    const line = await this.rawRecord(key, id);
+    if (line === null) return { kind: "gone" };
+    return this.#runs.begin(runs, store.names, id, line, index.taskClass(id) ?? "");
+  }
+
+  async endRun(runs: string, name: string, undo: RunUndo | null): Promise<RunEnd> {
+    const run = this.#runs.take(runs, name);
+    if (run === null) return { kind: "settled" };
+    if (run === "running") return { kind: "running" };
+    try {
+      const end = await this.#settleRun(run, undo);
+      this.#runs.settled(runs, name);
+      return end;
+    } catch (error) {
+      this.#runs.leave(runs, name);
+      throw error;
+    }
+  }
+
+  async #settleRun({ info, checksum, outcome }: RunToSettle, undo: RunUndo | null): Promise<RunEnd> {
+    const { id, taskClass } = info;
+    const open = this.#hostAt(info);
+    if (open === undefined) throw new StorageError("io", `The store in ${info.directory} is not open.`);
+    const [key, { index }] = open;
+    const record = this.#recorder(key, [id]);
+    const recordFailure = (error: string): void => {
+      record({ kind: "run", done: [], failed: [{ id, error }] });
+    };
+    if (outcome === null) return { kind: "notBegun" };
+    switch (outcome.state) {
+      case "notRun":
+        return { kind: "notRun", reason: outcome.kind, failure: outcome.failure };
+      case "started":
+        recordFailure("Its process ended in the middle.");
+        return { kind: "unknown" };
+      case "failed": {
+        const { failure } = outcome;
+        recordFailure(failure === null ? "It failed." : `${failure.class ?? "(anonymous error)"}: ${failure.message}`);
+        return { kind: "failed", failure };
+      }
+      case "succeeded": {
+        const keeper = this.#keeper(key, undo === null ? undefined : { ...undo, title: `Ran ${taskClass}` });
+        const removed = await this.#removeRun(key, id, checksum, keeper);
+        const kept = keptAs(keeper);
+        record({ kind: "run", done: [{ id }], ...kept });
+        return { kind: "succeeded", removed, stands: index.get(id) !== undefined, ...kept };
+      }
+    }
+  }
+
+  /** Whether it was there, as it was run. */
+  async #removeRun(key: string, id: string, checksum: number, keeper: UndoKeeper | null): Promise<boolean> {
+    return await this.#change(key, async (backend) => {
+      const { removed } = await backend.remove([id], {
+        expected: new Map([[id, checksum]]),
+        onFinished: (finished) => {
+          this.#tellFinished(key, finished);
+        },
+        ...(keeper === null ? {} : { keep: keeper.keep }),
+      });
+      return { outcome: removed.length > 0, gone: removed };
+    });
+  }
+
+  runsUnderWay(runs: string): Promise<readonly RunInfo[]> {
+    return Promise.resolve(this.#runs.underWay(runs));
+  }
+
+  leftRuns(runs: string, key: string): Promise<readonly RunInfo[]> {
+    return Promise.resolve(this.#runs.left(runs, this.#host(key).store.names));
   }
 
   keepHistory(options: HistoryOptions): Promise<void> {
@@ -425,8 +501,7 @@ class StoreWorker implements Answers {
   #rawStore(key: string): RawStore {
     const known = this.#rawStores.get(key);
     if (known !== undefined) return known;
-    const host = this.#hosts.get(key);
-    if (host === undefined) throw new StorageError("io", `The store ${key} is not open.`);
+    const host = this.#host(key);
     const made = new RawStore(host.store, this.#environment.fileSystem);
     this.#rawStores.set(key, made);
     return made;
@@ -435,6 +510,19 @@ class StoreWorker implements Answers {
   /** The record that stands for an id now. */
   async #found(key: string, id: string): Promise<DeadTask | UnreadableTask | null> {
     return await (this.#hosts.get(key) ?? this.#backend(key)).find(id);
+  }
+
+  #host(key: string): StoreHost {
+    const host = this.#hosts.get(key);
+    if (host === undefined) throw new StorageError("io", `The store ${key} is not open.`);
+    return host;
+  }
+
+  /** The open store that is there, with its key. */
+  #hostAt({ directory, prefix }: Pick<RunInfo, "directory" | "prefix">): readonly [string, StoreHost] | undefined {
+    return [...this.#hosts].find(
+      ([, { store }]) => store.names.directory === directory && store.names.prefix === prefix,
+    );
   }
 
   #backend(key: string): DeadTaskBackend {

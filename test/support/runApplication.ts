@@ -47,6 +47,13 @@ export function applicationLine(root: string, id: string, context: string, taskC
   return taskLine(newTask(id, { taskClass, context: applicationContext(root, context) }));
 }
 
+/** Starts the script for a run that is there. */
+export function startScript(root: string, directory: string): ChildProcess {
+  const env = { ...process.env, DEAD_TASKS_APPLICATION: root, DEAD_TASKS_RUN: directory };
+  return spawn("ruby", ["-I", standIn, script], { cwd: "/", env });
+}
+
+/** A run as the editor asks for it. */
 export class RunOfScript {
   readonly directory: string;
   readonly #root: string;
@@ -66,7 +73,7 @@ export class RunOfScript {
   }
 
   start(): ChildProcess {
-    return spawn("ruby", ["-I", standIn, script], { cwd: "/", env: this.#variables() });
+    return startScript(this.#root, this.directory);
   }
 
   run(): Finished {
