@@ -18,6 +18,7 @@ import { PlainFiles } from "./raw/plainFiles";
 import { RawRecords } from "./raw/rawRecords";
 import { showInList } from "./raw/showInList";
 import { Reporter } from "./reporter";
+import { TaskRuns } from "./run/taskRuns";
 import { rubyReader, type RubyReader } from "./ruby/reader";
 import { startStoreService } from "./service/client";
 import type { StoreService } from "./service/storeService";
@@ -63,7 +64,17 @@ export function activate(context: ExtensionContext): Testing {
   const ruby = rubyReader(Uri.joinPath(context.extensionUri, "dist", "rubyWorker.js").fsPath);
   const taskClasses = new TaskClasses(ruby, reporter);
   const retryCheck = new RetryCheck(service, taskClasses, reporter);
-  const actions = new TaskActions(service, reporter, context.globalState, changes, retryCheck, undoList);
+  const runs: TaskRuns = new TaskRuns({
+    context,
+    service,
+    registry,
+    code,
+    retryCheck,
+    undoList,
+    reporter,
+    column: () => pane.column,
+  });
+  const actions = new TaskActions(service, reporter, context.globalState, changes, retryCheck, undoList, runs);
   const rawFiles: RawFiles = new RawFiles({
     context,
     service,
@@ -80,6 +91,7 @@ export function activate(context: ExtensionContext): Testing {
     registry,
     stores,
     actions,
+    runs,
     comparison,
     rawFiles,
     code,
@@ -99,6 +111,8 @@ export function activate(context: ExtensionContext): Testing {
     historyView,
     historyDiff,
     pane,
+    runs,
+    stores.onDidLook(() => runs.settleLeft()),
     comparison,
     rawFiles,
     new RawRecords(service),
@@ -118,6 +132,7 @@ export function activate(context: ExtensionContext): Testing {
       pane,
       actions,
       undoList,
+      runs,
       comparison,
       rawFiles,
       code,

@@ -11,6 +11,8 @@ export const Command = {
   retry: "deadTasks.retry",
   retryLater: "deadTasks.retryLater",
   delete: "deadTasks.delete",
+  runNow: "deadTasks.runNow",
+  debugNow: "deadTasks.debugNow",
   copyId: "deadTasks.copyId",
   copyRuby: "deadTasks.copyRuby",
   copyConsoleSnippet: "deadTasks.copyConsoleSnippet",
@@ -73,6 +75,7 @@ export const Setting = {
   codeLens: "codeLens",
   diagnostics: "diagnostics",
   pathMappings: "pathMappings",
+  runCommand: "runCommand",
 } as const;
 
 /** `TreeItem.contextValue`: what an item is, and so which commands its menu has. */

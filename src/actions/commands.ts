@@ -11,6 +11,7 @@ import type { RawFiles } from "../raw/openRaw";
 import type { Reporter } from "../reporter";
 import { copyConsoleSnippet, generateTest } from "../reproduce/reproduce";
 import type { RubyReader } from "../ruby/reader";
+import type { TaskRuns } from "../run/taskRuns";
 import { openSettings } from "../settings";
 import type { StoreService } from "../service/storeService";
 import type { StoreModel } from "../stores/storeModel";
@@ -35,6 +36,7 @@ export interface CommandServices extends HistoryServices {
   readonly pane: DetailPane;
   readonly actions: TaskActions;
   readonly undoList: UndoList;
+  readonly runs: TaskRuns;
   readonly comparison: RecordComparison;
   readonly rawFiles: RawFiles;
   readonly code: CodeFiles;
@@ -48,7 +50,8 @@ type Handler = (given: readonly unknown[]) => unknown;
 
 /** All commands. Typed by the ids, so that none is forgotten. */
 export function registerCommands(services: CommandServices): Disposable[] {
-  const { registry, stores, view, pendingView, pane, actions, undoList, comparison, rawFiles, reporter } = services;
+  const { registry, stores, view, pendingView, pane, actions, undoList, runs, comparison, rawFiles, reporter } =
+    services;
   const chosen = (given: readonly unknown[]): TreeNode[] | null => {
     const nodes = chosenNodes(given, view.view.selection);
     if (nodes === null) tellItemGone();
@@ -102,6 +105,8 @@ export function registerCommands(services: CommandServices): Disposable[] {
       if (publishAt !== undefined) await actions.retry(records, publishAt);
     }),
     [Command.delete]: onRecords((records) => actions.delete(records)),
+    [Command.runNow]: onRecord((record) => runs.run(record, "run")),
+    [Command.debugNow]: onRecord((record) => runs.run(record, "debug")),
     [Command.copyId]: onRecords((records) => actions.copyIds(records)),
     [Command.copyRuby]: onRecord((record) => actions.copyRuby(record)),
     [Command.copyConsoleSnippet]: onRecord((record) => copyConsoleSnippet(record, services)),

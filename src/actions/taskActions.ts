@@ -3,6 +3,7 @@ import type { ChangesSinceFailure } from "../code/changes";
 import type { Doubt, RetryCheck } from "../code/retryCheck";
 import { retryHintHiddenKey, View } from "../ids";
 import type { NotificationAction, Reporter } from "../reporter";
+import type { TaskRuns } from "../run/taskRuns";
 import type { TaskSummary } from "../service/protocol";
 import type { StoreService } from "../service/storeService";
 import { Emitter } from "../stores/emitter";
@@ -32,7 +33,7 @@ const longestLook = 1_000;
 export interface Departure {
   readonly storeKey: string;
   readonly ids: readonly string[];
-  readonly by: "retry" | "delete";
+  readonly by: "retry" | "delete" | "run";
   /** When what was retried is to run: Unix seconds, null for at once. */
   readonly publishAt: number | null;
 }
@@ -45,6 +46,7 @@ export class TaskActions {
   readonly #changes: ChangesSinceFailure;
   readonly #retryCheck: RetryCheck;
   readonly #undoList: UndoList;
+  readonly #runs: Pick<TaskRuns, "mayReplay">;
   readonly #departed = new Emitter<Departure>();
 
   readonly onDidDepart = this.#departed.event;
@@ -56,6 +58,7 @@ export class TaskActions {
     changes: ChangesSinceFailure,
     retryCheck: RetryCheck,
     undoList: UndoList,
+    runs: Pick<TaskRuns, "mayReplay">,
   ) {
     this.#service = service;
     this.#reporter = reporter;
@@ -63,6 +66,7 @@ export class TaskActions {
     this.#changes = changes;
     this.#retryCheck = retryCheck;
     this.#undoList = undoList;
+    this.#runs = runs;
   }
 
   /** `publishAt`: whole Unix seconds, null for at once. */
@@ -74,7 +78,7 @@ export class TaskActions {
       void window.showInformationMessage(text);
       return;
     }
-    if (!(await mayChange(retryable))) return;
+    if (!(await mayChange(retryable)) || !(await this.#runs.mayReplay(retryable))) return;
     const [changed, doubts] = await Promise.all([this.#changedAmong(retryable), this.#doubtsAbout(retryable)]);
     const question = retryQuestion(retryable, changed, doubts, publishAt);
     if (question !== null && !(await confirmed(question))) return;

@@ -9,6 +9,7 @@ import { openPlace } from "../code/openPlace";
 import { Command, Setting } from "../ids";
 import type { RawFiles } from "../raw/openRaw";
 import { userMessage, type Reporter } from "../reporter";
+import type { TaskRuns } from "../run/taskRuns";
 import type { StoreService } from "../service/storeService";
 import { maskedNames } from "../settings";
 import type { StoreModel } from "../stores/storeModel";
@@ -32,6 +33,7 @@ export interface DetailServices {
   readonly registry: StoreRegistry;
   readonly stores: WorkspaceStores;
   readonly actions: TaskActions;
+  readonly runs: TaskRuns;
   readonly comparison: RecordComparison;
   readonly rawFiles: RawFiles;
   readonly code: CodeFiles;
@@ -100,6 +102,12 @@ export class OpenPane implements Disposable {
       }),
       services.actions.onDidDepart((departure) => {
         this.follower.departed(departure);
+      }),
+      services.runs.onDidDepart((departure) => {
+        this.follower.departed(departure);
+      }),
+      services.runs.onDidFail(({ storeKey, id, text }) => {
+        this.follower.setRan({ storeKey, id }, `You ran this task, and it failed again: ${text}`);
       }),
       services.stores.onDidLook(reload),
       services.changes.onDidChange(() => this.#lookForChanges()),

@@ -43,6 +43,7 @@ export class RecordFollower implements Disposable {
   #notice: Notice | null = null;
   #codeChanged: string | null = null;
   #doubt: string | null = null;
+  #ran: string | null = null;
   #revealed = false;
   /** Secrets that are shown although the others are not. */
   readonly #revealedOnes = new Set<ValuePath>();
@@ -102,6 +103,7 @@ export class RecordFollower implements Disposable {
     this.#notice = null;
     this.#codeChanged = null;
     this.#doubt = null;
+    this.#ran = null;
     this.#revealed = false;
     this.#revealedOnes.clear();
     await this.reload();
@@ -137,8 +139,12 @@ export class RecordFollower implements Disposable {
   /** We took records out ourselves, and so know what became of them. */
   departed({ storeKey, ids, by, publishAt }: Departure): void {
     if (storeKey !== this.#reference.storeKey || !ids.includes(this.#reference.id)) return;
-    const text = by === "retry" ? `You retried this task. ${whenRun("It runs", publishAt)}` : "You deleted this task.";
-    this.#gone({ tone: "gone", text });
+    const texts = {
+      retry: `You retried this task. ${whenRun("It runs", publishAt)}`,
+      delete: "You deleted this task.",
+      run: "You ran this task, and it succeeded.",
+    };
+    this.#gone({ tone: "gone", text: texts[by] });
   }
 
   /** What is known of changes in this task's code since it died, for a user; null for nothing. */
@@ -152,6 +158,13 @@ export class RecordFollower implements Disposable {
   setDoubt(reference: PaneReference, text: string | null): void {
     if (!this.#isWanted(reference)) return;
     this.#doubt = text;
+    this.#show();
+  }
+
+  /** What came of a run of this task, for a user. */
+  setRan(reference: PaneReference, text: string): void {
+    if (!this.#isWanted(reference)) return;
+    this.#ran = text;
     this.#show();
   }
 
@@ -238,6 +251,7 @@ export class RecordFollower implements Disposable {
       notice: this.#notice,
       changed: this.#codeChanged,
       doubt: this.#doubt,
+      ran: this.#ran,
       revealed: this.#revealed || this.#revealedOnes.size > 0,
     };
     this.#set(detailState(this.#detail, this.#frames, surroundings));

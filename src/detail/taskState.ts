@@ -25,6 +25,8 @@ export interface PaneSurroundings {
   readonly changed?: string | null;
   /** Why a retry would surely fail, for a user; null where nothing tells that. */
   readonly doubt?: string | null;
+  /** What came of a run of this task in its application, for a user. */
+  readonly ran?: string | null;
   readonly revealed: boolean;
 }
 
@@ -84,8 +86,9 @@ export function bareState(reference: PaneReference, title: string, notice: Notic
   return { kind: "bare", reference, title, storeName: null, notices: [notice], present: false, canChange: false };
 }
 
-function noticesOf({ notice, present, unchangeable, changed, doubt }: PaneSurroundings): Notice[] {
+function noticesOf({ notice, present, unchangeable, changed, doubt, ran }: PaneSurroundings): Notice[] {
   const notices = notice === null ? [] : [notice];
+  if (present && typeof ran === "string") notices.push({ tone: "warning", text: ran });
   if (present && typeof doubt === "string")
     notices.push({ tone: "warning", text: `${doubt} As the code stands, a retry would fail again.` });
   if (typeof changed === "string") {

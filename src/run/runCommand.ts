@@ -16,7 +16,8 @@ export async function commandWords(
 ): Promise<readonly string[] | null> {
   if (!Array.isArray(setting)) return null;
   const words: unknown[] = setting;
-  if (words.length === 0 || !words.every((word): word is string => typeof word === "string" && word !== "")) return null;
+  if (words.length === 0 || !words.every((word): word is string => typeof word === "string" && word !== ""))
+    return null;
   const isBundled = bundleExec.every((word, index) => words[index] === word);
   const rest = words.slice(bundleExec.length);
   if (!isBundled || rest.length === 0 || environment["BUNDLE_GEMFILE"] !== undefined) return words;

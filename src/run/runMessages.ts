@@ -60,7 +60,8 @@ export function runNews(
 }
 
 function succeeded(name: string, { removed, stands }: Extract<RunEnd, { kind: "succeeded" }>): RunNews {
-  if (removed) return { severity: "information", text: `${name} ran and succeeded. It is no longer among the dead tasks.` };
+  if (removed)
+    return { severity: "information", text: `${name} ran and succeeded. It is no longer among the dead tasks.` };
   const text = stands
     ? `${name} ran and succeeded, but it has died again meanwhile: that death stays among the dead tasks.`
     : `${name} ran and succeeded, but somebody else has retried or deleted it meanwhile. If it was retried, it runs twice.`;
@@ -69,7 +70,8 @@ function succeeded(name: string, { removed, stands }: Extract<RunEnd, { kind: "s
 
 function notRun(name: string, reason: "boot" | "changed" | "unreadable", failure: RunFailure): RunNews {
   if (reason !== "boot") return { severity: "warning", text: `${name} was not run. ${oneLine(failure.message, 500)}` };
-  const isGemMissing = /^cannot load such file -- (rage|bundler)\b/.test(failure.message);
+  const isGemMissing =
+    failure.class?.startsWith("Bundler::") === true || /^cannot load such file -- rage\b/.test(failure.message);
   const hint = isGemMissing
     ? " Install the application's gems (“bundle install”), or set the command that runs Ruby with them."
     : "";

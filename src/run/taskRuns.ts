@@ -6,15 +6,17 @@ import { recordReference, type RecordReference } from "../actions/references";
 import type { Departure } from "../actions/taskActions";
 import type { UndoList } from "../actions/undoList";
 import type { CodeFiles } from "../code/codeFiles";
-import { failingFrame } from "../code/frameFiles";
+import { failingFrame, isFile } from "../code/frameFiles";
+import { insideOf, originOf, parseFrame } from "../code/frames";
 import { openPlace, type CodePlace } from "../code/openPlace";
 import type { RetryCheck } from "../code/retryCheck";
 import { applicationOf } from "../code/taskClasses";
 import { Setting } from "../ids";
 import type { NotificationAction, Reporter } from "../reporter";
-import type { RunEnd, RunUndo } from "../service/runProtocol";
+import type { RunEnd } from "../service/runProtocol";
 import type { StoreService } from "../service/storeService";
 import { openSettings } from "../settings";
+import { normalizePrefix } from "../storage/naming";
 import { Emitter, type Disposable } from "../stores/emitter";
 import type { StoreModel } from "../stores/storeModel";
 import type { StoreRegistry } from "../stores/storeRegistry";
@@ -61,7 +63,7 @@ export class TaskRuns implements Disposable {
   /** Roots of applications in which this window runs tasks without asking. */
   readonly #unasked = new Set<string>();
   readonly #settling = new Set<string>();
-  readonly #disposed = new AbortController();
+  #disposed = false;
 
   /** A task was run, and has left the dead tasks. */
   readonly onDidDepart = this.#departed.event;
@@ -106,7 +108,7 @@ export class TaskRuns implements Disposable {
     const run = runs.find(({ id, directory, prefix }) =>
       records.some((record) => {
         const { target } = record.store.description;
-        return record.id === id && target.path === directory && prefix.startsWith(target.prefix);
+        return record.id === id && target.path === directory && prefix === normalizePrefix(target.prefix);
       }),
     );
     if (run === undefined) return true;
@@ -126,7 +128,7 @@ export class TaskRuns implements Disposable {
         for (const { name, id, taskClass } of await service.leftRuns(this.#runs, store.key)) {
           if (this.#settling.has(name)) continue;
           const record = { ...recordReference(store, id), name: taskClass };
-          const end = await this.#end(name);
+          const end = await this.#end(record, name);
           if (end.kind === "running") void this.#follow(record, name);
           else await this.#tell(record, end, null, typed([this.#script]));
         }
@@ -165,7 +167,7 @@ export class TaskRuns implements Disposable {
       } catch (error) {
         reporter.failure(`start ${typed(process.words)}`, error);
       }
-      await this.#tell(record, await this.#endOf(name), ended, typed(words));
+      await this.#tell(record, await this.#endOf(record, name), ended, typed(words), root);
     } finally {
       this.#settling.delete(name);
     }
@@ -175,7 +177,7 @@ export class TaskRuns implements Disposable {
   async #follow(record: RecordReference, name: string): Promise<void> {
     this.#settling.add(name);
     try {
-      await this.#tell(record, await this.#endOf(name), null, typed([this.#script]));
+      await this.#tell(record, await this.#endOf(record, name), null, typed([this.#script]));
     } catch (error) {
       this.#services.reporter.failure(`settle the run of ${oneLine(record.name)}`, error);
     } finally {
@@ -183,18 +185,19 @@ export class TaskRuns implements Disposable {
     }
   }
 
-  async #endOf(name: string): Promise<Exclude<RunEnd, { kind: "running" }>> {
+  async #endOf(record: RecordReference, name: string): Promise<Exclude<RunEnd, { kind: "running" }>> {
     for (;;) {
-      const end = await this.#end(name);
+      const end = await this.#end(record, name);
       if (end.kind !== "running") return end;
-      await delay(lookInterval, undefined, { ref: false, signal: this.#disposed.signal });
+      await delay(lookInterval, undefined, { ref: false });
+      // Whoever opens this store next settles it.
+      if (this.#disposed) return { kind: "settled" };
     }
   }
 
-  async #end(name: string): Promise<RunEnd> {
-    const request = this.#services.undoList.request([], null);
-    const undo: RunUndo | null = request === undefined ? null : request;
-    return this.#services.service.endRun(this.#runs, name, undo);
+  async #end(record: RecordReference, name: string): Promise<RunEnd> {
+    const { service, undoList } = this.#services;
+    return service.endRun(this.#runs, name, undoList.request([record], record.store) ?? null);
   }
 
   async #tell(
@@ -202,6 +205,7 @@ export class TaskRuns implements Disposable {
     end: Exclude<RunEnd, { kind: "running" }>,
     ended: EndedProcess | null,
     command: string,
+    root: string | null = null,
   ): Promise<void> {
     const { store, id } = record;
     const news = runNews(record.name, command, end, ended?.exitCode);
@@ -217,7 +221,8 @@ export class TaskRuns implements Disposable {
     }
     if (end.kind === "failed") this.#failed.fire({ storeKey: store.key, id, text: failureLine(end.failure) });
     if (end.kind === "failed" || (end.kind === "notRun" && end.reason === "boot")) {
-      const place = await this.#place(store, end.failure?.backtrace ?? []);
+      const backtrace = end.failure?.backtrace ?? [];
+      const place = (root === null ? null : await ownPlace(backtrace, root)) ?? (await this.#place(store, backtrace));
       const { column } = this.#services;
       if (place !== null) actions.push({ title: "Open Failing Line", run: () => openPlace(place, column()) });
     }
@@ -296,7 +301,7 @@ export class TaskRuns implements Disposable {
   }
 
   dispose(): void {
-    this.#disposed.abort();
+    this.#disposed = true;
     this.#terminals.dispose();
     this.#departed.dispose();
     this.#failed.dispose();
@@ -304,6 +309,18 @@ export class TaskRuns implements Disposable {
 }
 
 const commandSetting: NotificationAction = { title: "Open Settings", run: () => openSettings(Setting.runCommand) };
+
+/** The first line of these that is the application's own, of a backtrace that was made here. */
+async function ownPlace(backtrace: readonly string[], root: string): Promise<CodePlace | null> {
+  for (const text of backtrace) {
+    const { file, line } = parseFrame(text);
+    const inside = file === null ? null : insideOf(root, file, path);
+    if (file !== null && inside !== null && originOf(inside) === "application" && (await isFile(file))) {
+      return { file, line };
+    }
+  }
+  return null;
+}
 
 function ago(since: number): string {
   return relativeTime(since, Date.now() / 1000);

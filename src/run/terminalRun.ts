@@ -49,10 +49,12 @@ export class TerminalRuns implements Disposable {
       showReuseMessage: false,
       clear: true,
     };
-    let terminal: Terminal | null = null;
+    // A terminal has its name only a moment after it was opened.
+    const opened: Terminal[] = [];
+    const ours = (): Terminal[] => opened.filter(({ name }) => name === title);
     const listening: Disposable[] = [
-      window.onDidOpenTerminal((opened) => {
-        if (opened.name === title) terminal ??= opened;
+      window.onDidOpenTerminal((terminal) => {
+        opened.push(terminal);
       }),
     ];
     try {
@@ -74,11 +76,10 @@ export class TerminalRuns implements Disposable {
           if (codes.has(execution)) resolve(codes.get(execution));
         }, reject);
       });
-      const shown: Terminal | null = terminal;
-      return { exitCode, showOutput: () => shown?.show() };
+      return { exitCode, showOutput: () => ours()[0]?.show() };
     } finally {
       for (const one of listening) one.dispose();
-      if (terminal !== null) this.#ended.add(terminal);
+      for (const terminal of ours()) this.#ended.add(terminal);
     }
   }
 

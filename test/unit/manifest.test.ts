@@ -124,6 +124,8 @@ describe("manifest", () => {
       Command.delete,
       Command.retryAll,
       Command.deleteAll,
+      Command.runNow,
+      Command.debugNow,
       Command.undo,
       Command.takeBack,
       Command.undoHistory,
