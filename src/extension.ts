@@ -12,6 +12,7 @@ import { FailureDiagnostics } from "./code/failureDiagnostics";
 import { TaskLenses } from "./code/lenses";
 import { RetryCheck } from "./code/retryCheck";
 import { TaskClasses } from "./code/taskClasses";
+import { EditRetry } from "./editRetry/editRetry";
 import { DetailPane } from "./detail/detailPane";
 import { RawFiles } from "./raw/openRaw";
 import { PlainFiles } from "./raw/plainFiles";
@@ -75,6 +76,17 @@ export function activate(context: ExtensionContext): Testing {
     column: () => pane.column,
   });
   const actions = new TaskActions(service, reporter, context.globalState, changes, retryCheck, undoList, runs);
+  const editRetry = new EditRetry({
+    context,
+    service,
+    stores,
+    registry,
+    ruby,
+    actions,
+    undoList,
+    retryCheck,
+    reporter,
+  });
   const rawFiles: RawFiles = new RawFiles({
     context,
     service,
@@ -92,6 +104,7 @@ export function activate(context: ExtensionContext): Testing {
     stores,
     actions,
     runs,
+    editRetry,
     comparison,
     rawFiles,
     code,
@@ -113,6 +126,7 @@ export function activate(context: ExtensionContext): Testing {
     pane,
     runs,
     stores.onDidLook(() => runs.settleLeft()),
+    editRetry,
     comparison,
     rawFiles,
     new RawRecords(service),
@@ -131,6 +145,7 @@ export function activate(context: ExtensionContext): Testing {
       historyDiff,
       pane,
       actions,
+      editRetry,
       undoList,
       runs,
       comparison,

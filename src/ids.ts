@@ -10,6 +10,8 @@ export const Command = {
   showClassTasks: "deadTasks.showClassTasks",
   retry: "deadTasks.retry",
   retryLater: "deadTasks.retryLater",
+  editAndRetry: "deadTasks.editAndRetry",
+  retryEdited: "deadTasks.retryEdited",
   delete: "deadTasks.delete",
   runNow: "deadTasks.runNow",
   debugNow: "deadTasks.debugNow",
@@ -113,6 +115,9 @@ export const rawScheme = "dead-task-record";
 export const recordTextScheme = "dead-task-text";
 /** Arguments before and after an edit, as the history keeps them. */
 export const historyTextScheme = "dead-task-history";
+/** The call of a task that is being edited, and what it was before and is now, to compare. */
+export const editScheme = "dead-task-edit";
+export const editDiffScheme = "dead-task-edit-diff";
 /** The language of raw storage files: none at all, so that the editor colours no brackets in them. */
 export const rawLanguage = "rage-storage";
 /** Where "Don't Show Again" of the hint after a retry is remembered, in the extension's global state. */

@@ -28,11 +28,17 @@ export async function mayChange(
 }
 
 /** Asks in a modal dialogue; true where its button was pressed. */
-export async function confirmed({ message, detail, button }: Confirmation): Promise<boolean> {
-  return (
-    (await window.showWarningMessage(withoutLinks(message), { modal: true, detail: withoutLinks(detail) }, button)) ===
-    button
-  );
+export async function confirmed({ button, ...question }: Confirmation): Promise<boolean> {
+  return (await chosen(question, button)) === button;
+}
+
+/** Asks in a modal dialogue; which of its buttons was pressed, or undefined where it was cancelled. */
+export async function chosen<Button extends string>(
+  { message, detail }: Pick<Confirmation, "message" | "detail">,
+  ...buttons: readonly Button[]
+): Promise<Button | undefined> {
+  const options = { modal: true, detail: withoutLinks(detail) };
+  return await window.showWarningMessage(withoutLinks(message), options, ...buttons);
 }
 
 /** A notification with actions. Does not wait for the answer. */

@@ -5,6 +5,7 @@ import type { TaskClasses } from "../code/taskClasses";
 import { openTaskClass, showClassTasks } from "../code/taskClassesCommands";
 import type { RecordComparison } from "../detail/compareRecords";
 import type { DetailPane } from "../detail/detailPane";
+import type { EditRetry } from "../editRetry/editRetry";
 import { historyHandlers, type HistoryServices } from "../history/historyCommands";
 import { Command } from "../ids";
 import type { RawFiles } from "../raw/openRaw";
@@ -35,6 +36,7 @@ export interface CommandServices extends HistoryServices {
   readonly pendingView: PendingView;
   readonly pane: DetailPane;
   readonly actions: TaskActions;
+  readonly editRetry: EditRetry;
   readonly undoList: UndoList;
   readonly runs: TaskRuns;
   readonly comparison: RecordComparison;
@@ -52,6 +54,7 @@ type Handler = (given: readonly unknown[]) => unknown;
 export function registerCommands(services: CommandServices): Disposable[] {
   const { registry, stores, view, pendingView, pane, actions, undoList, runs, comparison, rawFiles, reporter } =
     services;
+  const { editRetry } = services;
   const chosen = (given: readonly unknown[]): TreeNode[] | null => {
     const nodes = chosenNodes(given, view.view.selection);
     if (nodes === null) tellItemGone();
@@ -104,6 +107,8 @@ export function registerCommands(services: CommandServices): Disposable[] {
       const publishAt = await askWhen(records.length);
       if (publishAt !== undefined) await actions.retry(records, publishAt);
     }),
+    [Command.editAndRetry]: onRecord((record) => editRetry.open(record)),
+    [Command.retryEdited]: ([uri]) => editRetry.retry(uri),
     [Command.delete]: onRecords((records) => actions.delete(records)),
     [Command.runNow]: onRecord((record) => runs.run(record, "run")),
     [Command.debugNow]: onRecord((record) => runs.run(record, "debug")),

@@ -4,7 +4,8 @@ import type { Doubt, RetryCheck } from "../code/retryCheck";
 import { retryHintHiddenKey, View } from "../ids";
 import type { NotificationAction, Reporter } from "../reporter";
 import type { TaskRuns } from "../run/taskRuns";
-import type { TaskSummary } from "../service/protocol";
+import type { EditedCall } from "../edit/protocol";
+import type { RetryOutcome, TaskSummary, UndoRequest } from "../service/protocol";
 import type { StoreService } from "../service/storeService";
 import { Emitter } from "../stores/emitter";
 import type { StoreModel } from "../stores/storeModel";
@@ -82,15 +83,41 @@ export class TaskActions {
     const [changed, doubts] = await Promise.all([this.#changedAmong(retryable), this.#doubtsAbout(retryable)]);
     const question = retryQuestion(retryable, changed, doubts, publishAt);
     if (question !== null && !(await confirmed(question))) return;
-    const obstacle = await this.#undoList.obstacle(retryable);
+    await this.#retry(retryable, publishAt, changed, ({ key }, ids, undo) =>
+      this.#service.retry(key, ids, publishAt, undo),
+    );
+  }
+
+  /** Retries one with other arguments, which the user has been asked about. True where that was done. */
+  async retryEdited(
+    record: RecordReference,
+    { version, call }: { readonly version: string; readonly call: EditedCall },
+    publishAt: number | null,
+  ): Promise<boolean> {
+    if (!(await mayChange([record]))) return false;
+    const changed = await this.#changedAmong([record]);
+    const { done } = await this.#retry([record], publishAt, changed, ({ key }, _ids, undo) =>
+      this.#service.retryEdited(key, record.id, version, call, publishAt, maskedNames(), undo),
+    );
+    return done.length > 0;
+  }
+
+  async #retry(
+    records: readonly RecordReference[],
+    publishAt: number | null,
+    changed: ReadonlySet<RecordReference>,
+    operation: (store: StoreModel, ids: readonly string[], undo?: UndoRequest) => Promise<RetryOutcome>,
+  ): Promise<Outcome> {
+    const obstacle = await this.#undoList.obstacle(records);
     const kept: string[] = [];
-    const outcome = await this.#run("retry", publishAt, retryable, async (store, ids) => {
-      const request = obstacle === null ? this.#undoList.request(retryable, store) : undefined;
-      const { retried, missing, failed, undo } = await this.#service.retry(store.key, ids, publishAt, request);
+    const outcome = await this.#run("retry", publishAt, records, async (store, ids) => {
+      const request = obstacle === null ? this.#undoList.request(records, store) : undefined;
+      const { retried, missing, failed, undo } = await operation(store, ids, request);
       if (undo !== undefined) kept.push(undo);
       return { done: retried.map(({ id }) => id), missing, failed };
     });
     this.#tell("retried", outcome, { changed, kept, publishAt });
+    return outcome;
   }
 
   async delete(records: readonly RecordReference[]): Promise<void> {

@@ -59,6 +59,16 @@ export class RetryCheck implements Disposable {
     return doubts.get(task) ?? null;
   }
 
+  /** Of another call of the task's class. Null, too, where that takes more than `time` milliseconds. */
+  async ofCall(time: number, store: StoreModel, task: TaskSummary, shape: ArgumentShape): Promise<Doubt | null> {
+    if (!isInWorkspace(applicationOf(store))) return null;
+    const checking = this.#doubt(store, task, shape, new Map()).catch((error: unknown) => {
+      this.#logFailure(store, error);
+      return null;
+    });
+    return await Promise.race([checking, delay(time, null, { ref: false })]);
+  }
+
   /** What is found of these within `time` milliseconds. */
   async within(
     time: number,
@@ -82,8 +92,12 @@ export class RetryCheck implements Disposable {
         if (doubt !== null) doubts.set(task, doubt);
       }
     } catch (error) {
-      this.#reporter.log("warn", `Could not check tasks of ${store.name} against the code: ${userMessage(error)}`);
+      this.#logFailure(store, error);
     }
+  }
+
+  #logFailure(store: StoreModel, error: unknown): void {
+    this.#reporter.log("warn", `Could not check tasks of ${store.name} against the code: ${userMessage(error)}`);
   }
 
   async #readShapes(store: StoreModel, tasks: readonly TaskSummary[]): Promise<void> {

@@ -6,6 +6,7 @@ import type { CodeFiles } from "../code/codeFiles";
 import { changesSentence } from "../code/fileHistory";
 import type { RetryCheck } from "../code/retryCheck";
 import { openPlace } from "../code/openPlace";
+import type { EditRetry } from "../editRetry/editRetry";
 import { Command, Setting } from "../ids";
 import type { RawFiles } from "../raw/openRaw";
 import { userMessage, type Reporter } from "../reporter";
@@ -34,6 +35,7 @@ export interface DetailServices {
   readonly stores: WorkspaceStores;
   readonly actions: TaskActions;
   readonly runs: TaskRuns;
+  readonly editRetry: EditRetry;
   readonly comparison: RecordComparison;
   readonly rawFiles: RawFiles;
   readonly code: CodeFiles;
@@ -181,6 +183,8 @@ export class OpenPane implements Disposable {
     switch (request.name) {
       case "retry":
         return this.#services.actions.retry([recordReference(this.#presentStore(), state.reference.id)]);
+      case "editAndRetry":
+        return this.#services.editRetry.open(recordReference(this.#presentStore(), state.reference.id));
       case "delete":
         return this.#services.actions.delete([recordReference(this.#presentStore(), state.reference.id)]);
       case "openRaw":

@@ -154,6 +154,7 @@ export type HostMessage =
 /** What the page asks for. Always about the record that the extension has sent last. */
 export type PaneRequest =
   | { readonly name: "retry" }
+  | { readonly name: "editAndRetry" }
   | { readonly name: "delete" }
   | { readonly name: "copyRuby" }
   | { readonly name: "showChanges" }
@@ -192,6 +193,7 @@ function parseRequest(value: unknown): PaneRequest | null {
   const { name, shown, field, index, line, id } = value;
   switch (name) {
     case "retry":
+    case "editAndRetry":
     case "delete":
     case "copyRuby":
     case "openRaw":

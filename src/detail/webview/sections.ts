@@ -144,8 +144,13 @@ function toolbar(state: TaskState | UnreadableState, controls: PaneControls): HT
     });
   const made = element("div", { class: "actions", role: "group", "aria-label": "Actions" });
   const locked = { disabled: !state.canChange };
-  if (state.kind === "task")
-    made.append(action({ name: "retry" }, "Retry", "debug-rerun", { ...locked, primary: true }));
+  if (state.kind === "task") {
+    const canEdit = state.canChange && state.context !== null;
+    made.append(
+      action({ name: "retry" }, "Retry", "debug-rerun", { ...locked, primary: true }),
+      action({ name: "editAndRetry" }, "Edit and Retry…", "edit", { disabled: !canEdit }),
+    );
+  }
   made.append(action({ name: "delete" }, "Delete…", "trash", locked));
   if (state.kind === "task") {
     const canOpen = hasFailingLine(state);
