@@ -2,6 +2,7 @@ import { commands, EventEmitter, workspace, type Disposable, type TextDocumentCo
 import type { EditTexts } from "../edit/protocol";
 import { editDiffScheme } from "../ids";
 import { userMessage } from "../reporter";
+import type { Disposable } from "../stores/emitter";
 import { oneLine } from "../text/labels";
 import type { EditReader } from "./editReader";
 import { editedUri, sideUri } from "./editUris";
@@ -12,7 +13,7 @@ export class EditDiff implements TextDocumentContentProvider, Disposable {
   /** What was shown last, by the address of the edited document. */
   readonly #texts = new Map<string, EditTexts>();
   readonly #changed = new EventEmitter<Uri>();
-  readonly #disposables: Disposable[];
+  readonly #disposables: { dispose(): unknown }[];
 
   readonly onDidChange = this.#changed.event;
 

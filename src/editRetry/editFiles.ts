@@ -1,10 +1,10 @@
 import {
+  Disposable,
   EventEmitter,
   FileChangeType,
   FileSystemError,
   FileType,
   workspace,
-  type Disposable,
   type FileChangeEvent,
   type FileStat,
   type FileSystemProvider,
@@ -19,10 +19,10 @@ import { taskOfUri } from "./editUris";
  * The documents in which tasks are edited, as files that are nowhere on the disk: reading one gives what was saved last, at first the
  * task's call; saving it, by hand or by itself, keeps the text and does nothing else.
  */
-export class EditFiles implements FileSystemProvider, Disposable {
+export class EditFiles implements FileSystemProvider {
   readonly #edits: Edits;
   readonly #changed = new EventEmitter<FileChangeEvent[]>();
-  readonly #disposables: Disposable[];
+  readonly #disposables: { dispose(): unknown }[];
 
   readonly onDidChangeFile = this.#changed.event;
 
@@ -65,7 +65,7 @@ export class EditFiles implements FileSystemProvider, Disposable {
   }
 
   watch(): Disposable {
-    return { dispose: () => undefined };
+    return new Disposable(() => undefined);
   }
 
   readDirectory(): [string, FileType][] {

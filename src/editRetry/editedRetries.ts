@@ -151,13 +151,13 @@ export class EditedRetries {
   #offerPlainRetry(document: TextDocument, edit: Edit, record: RecordReference): void {
     const { actions, edits } = this.#services;
     const run = async (): Promise<void> => {
-      let isDone = false;
+      const departed: string[] = [];
       const listening = actions.onDidDepart(({ storeKey, ids }) => {
-        isDone ||= storeKey === edit.storeKey && ids.includes(edit.id);
+        if (storeKey === edit.storeKey) departed.push(...ids);
       });
       await actions.retry([record]);
       listening.dispose();
-      if (!isDone || document.isDirty) return;
+      if (!departed.includes(edit.id) || document.isDirty) return;
       await edits.forget([edit]);
       await closeTabs(document.uri);
     };

@@ -259,6 +259,7 @@ class Peer
       task_class: context[0].name,
       attempts: context[3],
       args_inspect: context[1].inspect,
+      kwargs_inspect: context[2].inspect,
     )
   end
 

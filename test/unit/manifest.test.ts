@@ -1,7 +1,17 @@
 import assert from "node:assert/strict";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { Command, ContextKey, detailViewType, ItemKind, rawLanguage, rawViewType, Setting, View } from "../../src/ids";
+import {
+  Command,
+  ContextKey,
+  detailViewType,
+  editScheme,
+  ItemKind,
+  rawLanguage,
+  rawViewType,
+  Setting,
+  View,
+} from "../../src/ids";
 
 interface MenuItem {
   readonly command: string;
@@ -121,6 +131,8 @@ describe("manifest", () => {
     const changing: readonly string[] = [
       Command.retry,
       Command.retryLater,
+      Command.editAndRetry,
+      Command.retryEdited,
       Command.delete,
       Command.retryAll,
       Command.deleteAll,
@@ -215,8 +227,12 @@ describe("manifest", () => {
       assert.ok(masked.includes(name), name);
   });
 
-  it("activates for the badge and for a pane that is restored", () => {
-    assert.deepEqual(manifest.activationEvents, ["onStartupFinished", `onWebviewPanel:${detailViewType}`]);
+  it("activates for the badge, and for a pane and an edited task that are restored", () => {
+    assert.deepEqual(manifest.activationEvents, [
+      "onStartupFinished",
+      `onFileSystem:${editScheme}`,
+      `onWebviewPanel:${detailViewType}`,
+    ]);
   });
 
   it("names files that exist", () => {
