@@ -1,4 +1,4 @@
-import { Range, type TextDocument } from "vscode";
+import { Position, Range, type TextDocument } from "vscode";
 import type { EditCheck, EditedCall, ReadEdit } from "../edit/protocol";
 import type { RubyReader } from "../ruby/reader";
 import type { SourceRange } from "../ruby/protocol";
@@ -64,4 +64,11 @@ export function callLine(document: TextDocument): number {
     if (!/^\s*(#|$)/.test(document.lineAt(line).text)) return line;
   }
   return 0;
+}
+
+/** Where the first argument of a call begins that stands on lines of its own; else the end of the call's first line. */
+export function firstArgument(document: TextDocument): Position {
+  const call = document.lineAt(callLine(document));
+  if (!call.text.endsWith("(") || call.lineNumber + 1 === document.lineCount) return call.range.end;
+  return new Position(call.lineNumber + 1, document.lineAt(call.lineNumber + 1).firstNonWhitespaceCharacterIndex);
 }

@@ -22,7 +22,7 @@ import { EditDiagnostics } from "./editDiagnostics";
 import { EditDiff } from "./editDiff";
 import { EditedRetries, type EditedRetryServices } from "./editedRetries";
 import { EditFiles } from "./editFiles";
-import { callLine, EditReader } from "./editReader";
+import { EditReader, firstArgument } from "./editReader";
 import { Edits, type Edit } from "./edits";
 import { isInTab, openDocument } from "./editTabs";
 import { editedUri, editUri, taskOfUri, type TaskAddress } from "./editUris";
@@ -121,8 +121,8 @@ export class EditRetry implements Disposable {
   async #show(edit: Edit, isNew: boolean): Promise<void> {
     const document = await workspace.openTextDocument(uriOf(edit));
     if (isNew) {
-      const { end } = document.lineAt(callLine(document)).range;
-      await window.showTextDocument(document, { preview: false, selection: new Range(end, end) });
+      const first = firstArgument(document);
+      await window.showTextDocument(document, { preview: false, selection: new Range(first, first) });
       return;
     }
     await window.showTextDocument(document, { preview: false });

@@ -46,7 +46,7 @@ describe("a store that the user may not write to", () => {
   it("is not changed, and why is said", async () => {
     const before = { files: readdirSync(storage), data: readFileSync(dataFile(storage)) };
     const [node] = await recordNodes(store);
-    for (const command of ["retry", "delete"]) {
+    for (const command of ["retry", "editAndRetry", "delete"]) {
       await commands.executeCommand(`deadTasks.${command}`, node, [node]);
       assert.equal(dialogs.only().text, `bookshop is read-only: you have no permission to write in ${storage}`);
     }

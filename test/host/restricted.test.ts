@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { appendFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { commands, env, workspace } from "vscode";
+import { commands, env, window, workspace } from "vscode";
 import type { StoreModel } from "../../src/stores/storeModel";
 import { dataFile } from "../support/fixtures";
 import { copyFixture, newTask, taskLine, temporaryFolders } from "../support/stores";
@@ -46,6 +46,9 @@ describe("the extension in Restricted Mode", () => {
         buttons: ["Manage Workspace Trust"],
       });
     }
+    await commands.executeCommand("deadTasks.editAndRetry", nodes[0], nodes);
+    assert.equal(dialogs.only().text, "In Restricted Mode dead tasks can be read, not edited and retried.");
+    assert.equal(window.activeTextEditor, undefined);
     for (const command of ["retryAll", "deleteAll"]) {
       await commands.executeCommand(`deadTasks.${command}`, { kind: "store", store });
       assert.match(dialogs.only().text, /^In Restricted Mode/);
