@@ -1,4 +1,4 @@
-import { commands, EventEmitter, workspace, type Disposable, type TextDocumentContentProvider, type Uri } from "vscode";
+import { commands, EventEmitter, workspace, type TextDocumentContentProvider, type Uri } from "vscode";
 import type { EditTexts } from "../edit/protocol";
 import { editDiffScheme } from "../ids";
 import { userMessage } from "../reporter";

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { appendFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { commands, env, window, workspace } from "vscode";
+import { commands, env, Position, window, workspace, WorkspaceEdit } from "vscode";
+import { editUri } from "../../src/editRetry/editUris";
 import type { StoreModel } from "../../src/stores/storeModel";
 import { dataFile } from "../support/fixtures";
 import { copyFixture, newTask, taskLine, temporaryFolders } from "../support/stores";
@@ -54,6 +55,26 @@ describe("the extension in Restricted Mode", () => {
       assert.match(dialogs.only().text, /^In Restricted Mode/);
     }
     assert.deepEqual({ files: readdirSync(storage), data: readFileSync(dataFile(storage)) }, before);
+  });
+
+  it("does not retry an edited task that the window brought back", async () => {
+    const [node] = await recordNodes(store);
+    assert.ok(node?.kind === "task");
+    const { id, taskClass } = node.task;
+    const before = { files: readdirSync(storage), data: readFileSync(dataFile(storage)) };
+    const document = await workspace.openTextDocument(editUri({ storeKey: store.key, id }, taskClass));
+    await window.showTextDocument(document);
+    const change = new WorkspaceEdit();
+    change.insert(document.uri, new Position(document.lineCount, 0), "# typed\n");
+    assert.ok(await workspace.applyEdit(change));
+    await commands.executeCommand("workbench.action.files.save");
+    await eventually(() => {
+      assert.equal(dialogs.shown[0]?.text, "In Restricted Mode dead tasks can be read, not edited and retried.");
+    });
+    dialogs.shown = [];
+    assert.match(document.getText(), /^# typed$/m);
+    assert.deepEqual({ files: readdirSync(storage), data: readFileSync(dataFile(storage)) }, before);
+    await commands.executeCommand("workbench.action.revertAndCloseActiveEditor");
   });
 
   it("shows a task in the pane, where it can be read and copied and not changed", async () => {
