@@ -1,4 +1,5 @@
 import { env, window, type Memento } from "vscode";
+import { maskedNames } from "../settings";
 import type { ChangesSinceFailure } from "../code/changes";
 import type { Doubt, RetryCheck } from "../code/retryCheck";
 import { retryHintHiddenKey, View } from "../ids";

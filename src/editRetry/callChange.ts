@@ -6,7 +6,7 @@ import { counted, oneLine } from "../text/labels";
 const mostNamed = 4;
 
 /**
- * Which arguments differ, without their values: `Changed: argument 1 and locale:. Added: argument 2.`
+ * Which arguments differ, without their values: `Changed: argument 1 and keyword locale. Added: argument 2.`
  */
 export function changeSentences(before: EditedCall, after: EditedCall): string {
   const [changed, added, removed]: [string[], string[], string[]] = [[], [], []];
@@ -45,8 +45,8 @@ function byKey(entries: readonly EditedEntry[]): Map<string, readonly [name: str
 }
 
 function keywordName(key: EditedValue): string {
-  if (key.kind === "symbol") return `${oneLine(textOf(key.bytes), 60)}:`;
-  return key.kind === "string" ? `the keyword "${oneLine(textOf(key.bytes), 60)}"` : "a keyword that is no symbol";
+  if (key.kind === "symbol") return `keyword ${oneLine(textOf(key.bytes), 60)}`;
+  return key.kind === "string" ? `keyword "${oneLine(textOf(key.bytes), 60)}"` : "a keyword that is no symbol";
 }
 
 /** Plain data of one shape, so that their JSON tells them apart. */

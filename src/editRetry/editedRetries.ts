@@ -1,4 +1,4 @@
-import { Range, window, workspace, type TextDocument, type Uri } from "vscode";
+import { commands, Range, window, workspace, type TextDocument, type Uri } from "vscode";
 import { mayChange, offer } from "../actions/asking";
 import { recordReference, type RecordReference } from "../actions/references";
 import type { TaskActions } from "../actions/taskActions";
@@ -173,9 +173,11 @@ export class EditedRetries {
     const { start } = first.range;
     await window.showTextDocument(document, { preview: false, selection: new Range(start, start) });
     const others = more.length === 0 ? "" : ` And ${more.length} more.`;
-    void window.showErrorMessage(
-      withoutLinks(`${name} was not retried. Line ${start.line + 1}: ${first.message}${others}`),
-    );
+    const showAll = "Show Problems";
+    const text = `${name} was not retried. Line ${start.line + 1}: ${first.message}${others}`;
+    void window.showErrorMessage(withoutLinks(text), showAll).then(async (choice) => {
+      if (choice === showAll) await commands.executeCommand("workbench.actions.view.problems");
+    });
   }
 }
 

@@ -234,7 +234,8 @@ describe("editing a dead task and retrying it", () => {
       {
         severity: "warning",
         text: "Retry SendWelcomeEmail with these arguments?",
-        modalDetail: "Changed: argument 1 and locale:. Added: argument 2.\n\nIt runs when a Rage worker next starts.",
+        modalDetail:
+          "Changed: argument 1 and keyword locale. Added: argument 2.\n\nIt runs when a Rage worker next starts.",
         buttons: ["Retry", "Retry Later…", "Review Changes"],
       },
     );
@@ -546,7 +547,7 @@ describe("editing a dead task and retrying it", () => {
       const doubted = await save();
       assert.equal(
         doubted.modalDetail,
-        "Changed: locale:.\n\nIt runs when a Rage worker next starts.\n\n" +
+        "Changed: keyword locale.\n\nIt runs when a Rage worker next starts.\n\n" +
           "Its perform has no keyword password:. As the code stands, it would fail again.",
       );
       assert.deepEqual(doubted.buttons, ["Retry Anyway", "Retry Later…", "Review Changes"]);
@@ -558,7 +559,7 @@ describe("editing a dead task and retrying it", () => {
       const asked = await save();
       assert.equal(
         asked.modalDetail,
-        "Changed: locale:. Removed: password:.\n\nIt runs when a Rage worker next starts.\n\n" +
+        "Changed: keyword locale. Removed: keyword password.\n\nIt runs when a Rage worker next starts.\n\n" +
           "This cannot be undone. Nothing is kept for undoing, by the settings.",
       );
       assert.equal(asked.buttons[0], "Retry");

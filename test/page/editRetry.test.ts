@@ -84,13 +84,13 @@ describe("editing a dead task and retrying it", () => {
     await squiggle().first().waitFor({ state: "detached" });
     await save();
     await dialog.getByText(question).waitFor();
-    await dialog.getByText("Changed: locale:.").waitFor();
+    await dialog.getByText("Changed: keyword locale.").waitFor();
     await workbench().parkMouse();
     for (const theme of ["light", "high contrast", "dark"] as const) {
       await workbench().setTheme(theme);
       await workbench().screenshot(`edit-question-${theme.replace(" ", "-")}`);
     }
-    await workbench().screenshot("readme-edit", { x: 300, y: 30, width: 900, height: 480 });
+    await workbench().readmePicture("edit", { x: 353, y: 36, width: 900, height: 470 });
     await answer("Cancel");
     await line("locale: :de,").waitFor();
     assert.deepEqual(logs(), []);
@@ -154,6 +154,8 @@ describe("editing a dead task and retrying it", () => {
       await workbench().dialog.getByText("Retry Billing::ChargeCard with these arguments?").waitFor();
       await workbench().dialog.getByText("Added: argument 2.").waitFor();
       await answer("Cancel");
+      await workbench().tab("Billing::ChargeCard: as It Died ↔ Edited").waitFor({ state: "detached" });
+      await page.waitForTimeout(500); // The editor has the focus again, and takes it from no palette.
     }
     assert.equal(logs().length, 1);
   });

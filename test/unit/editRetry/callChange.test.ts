@@ -20,7 +20,7 @@ describe("what an edited call changes, in words", () => {
     const after = call([text("other"), text("same"), text("third")], { locale: symbol("de"), größe: text("L") });
     assert.equal(
       changeSentences(before, after),
-      "Changed: argument 1 and locale:. Added: argument 3 and größe:. Removed: force:.",
+      "Changed: argument 1 and keyword locale. Added: argument 3 and keyword größe. Removed: keyword force.",
     );
     assert.equal(changeSentences(call([text("a")]), call([])), "Removed: argument 1.");
   });
@@ -42,7 +42,7 @@ describe("what an edited call changes, in words", () => {
     const entry = (key: EditedValue, value: EditedValue): readonly [EditedValue, EditedValue] => [key, value];
     const withText = { ...call([]), kwargs: [entry(text("a"), text("1")), entry(symbol("a"), text("2"))] };
     const changed = { ...call([]), kwargs: [entry(text("a"), text("3")), entry(symbol("a"), text("2"))] };
-    assert.equal(changeSentences(withText, changed), 'Changed: the keyword "a".');
+    assert.equal(changeSentences(withText, changed), 'Changed: keyword "a".');
     const swapped = { ...call([]), kwargs: [...withText.kwargs].reverse() };
     assert.equal(changeSentences(withText, swapped), "The keywords are in another order.");
     const odd = { ...call([]), kwargs: [entry({ kind: "integer", digits: "1" }, text("x"))] };
@@ -50,7 +50,7 @@ describe("what an edited call changes, in words", () => {
   });
 
   it("keeps a name that would break the line from doing so", () => {
-    assert.equal(changeSentences(call([]), call([], { "a\nb": text("x") })), "Added: a b:.");
+    assert.equal(changeSentences(call([]), call([], { "a\nb": text("x") })), "Added: keyword a b.");
   });
 });
 
