@@ -95,7 +95,7 @@ export class TaskActions {
     { version, call }: { readonly version: string; readonly call: EditedCall },
     publishAt: number | null,
   ): Promise<boolean> {
-    if (!(await mayChange([record]))) return false;
+    if (!(await mayChange([record])) || !(await this.#runs.mayReplay([record]))) return false;
     const changed = await this.#changedAmong([record]);
     const { done } = await this.#retry([record], publishAt, changed, ({ key }, _ids, undo) =>
       this.#service.retryEdited(key, record.id, version, call, publishAt, maskedNames(), undo),
