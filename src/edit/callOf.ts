@@ -80,7 +80,9 @@ class CallWriter {
         ? { kind: "array", elements: value.elements.map((element) => this.value(element)) }
         : { kind: "hash", entries: this.entries(value) };
     }
-    return leafLiteral(value) ?? this.#placeholder(value, "value");
+    // A Range is a literal, and what it goes from and to may be there more than once.
+    const holdsShared = value.type === "object" && childrenOf(value).some((child) => this.#isShared(child));
+    return (holdsShared ? null : leafLiteral(value)) ?? this.#placeholder(value, "value");
   }
 
   entries(hash: RubyHash): EditedEntry[] {

@@ -1,7 +1,6 @@
 import {
   ArrayNode,
   AssocNode,
-  AssocSplatNode,
   CallNode,
   ConstantPathNode,
   FalseNode,
@@ -103,8 +102,8 @@ export class ValueReader {
 
   #entry(element: Node, depth: number): EditedEntry | null {
     if (!(element instanceof AssocNode)) {
-      const what = element instanceof AssocSplatNode ? "Write the entries themselves instead of `**`." : "";
-      return this.#no(element, what === "" ? whyNoLiteral(element, this.#placeholders) : what);
+      // Nothing but `**` can stand here beside.
+      return this.#no(element, "Write the entries themselves instead of `**`.");
     }
     if (element.value instanceof ImplicitNode) {
       return this.#no(element, "A key needs its value written after it.");

@@ -12,6 +12,7 @@ import {
   type UnreadableTask,
 } from "../storage";
 import { counted, oneLine, shownId } from "../text/labels";
+import { visibleText } from "../text/visible";
 import { EditError, ValueBuilder } from "./build";
 import { callOf, referencesWithin, type CallToEdit } from "./callOf";
 import { limits } from "./limits";
@@ -46,7 +47,7 @@ export function editableTask(found: Found, maskedNames: readonly string[]): Edit
       id: found.id,
       version: versionOf(found, maskedNames),
       taskClass: call.taskClass,
-      text: editableText(call, `The arguments of ${call.taskClass}, dead task ${shownId(found.id)}.`, placeholders),
+      text: editableText(call, `The arguments of ${call.taskClass}, dead task ${idLine(found.id)}.`, placeholders),
       placeholders,
     };
   });
@@ -133,6 +134,11 @@ function textsOf(original: CallToEdit, call: EditedCall, isMasked: IsMasked): Ed
     before: comparableText(original.call, original.placeholders, isMasked),
     after: comparableText(call, original.placeholders, isMasked),
   };
+}
+
+/** An id in a comment: nothing of it may begin another line. */
+function idLine(id: string): string {
+  return visibleText(oneLine(shownId(id), 100));
 }
 
 /** Names that Ruby source can write: `Billing::SyncInvoice`. */

@@ -95,6 +95,9 @@ ImportCsv.enqueue(
         { name: "secret_1", description: "[FILTERED]", kind: "secret" },
       ]);
       assert.equal(opened(nil()).text.split("\n").length, 5);
+      const odd = openedTask({ ...foundTask(contextOf(nil())), id: "1\r\u2028\u202eexit" });
+      assert.equal(odd.text.split("\n")[0], "# The arguments of ImportCsv, dead task 1 exit.");
+      assert.equal(odd.id, "1\r\u2028\u202eexit");
     });
 
     it("with the literals of all plain types", () => {
@@ -200,6 +203,10 @@ ImportCsv.enqueue(
       );
       const { text } = openedTask(found);
       assert.ok(text.endsWith('(\n  string_1,\n  [string_1],\n  string_2,\n  "once",\n)\n'), text);
+      assert.equal(
+        textOf(array(range(shared, nil()), shared, range(str("a"), str("b")))),
+        'ImportCsv.enqueue(\n  range_1,\n  string_1,\n  ("a".."b"),\n)\n',
+      );
       const number = float(1.5);
       assert.equal(textOf(array(number, number)), "ImportCsv.enqueue(\n  1.5,\n  1.5,\n)\n");
       const key = str("id");
