@@ -4,9 +4,8 @@ import { join } from "node:path";
 import { ConfigurationTarget, Uri, commands, env, window, workspace } from "vscode";
 import type { HistoryNode } from "../../src/history/historyTree";
 import type { StoreModel } from "../../src/stores/storeModel";
-import { History } from "../../src/service/history";
 import type { HistoryNote } from "../../src/service/historyProtocol";
-import { storageEnvironment } from "../../src/storage";
+import { doneByOtherWindow } from "../support/otherWindow";
 import { copyFixture, temporaryFolders } from "../support/stores";
 import { deadTasks, eventually, openStores, recordId, recordNodes, setStores, useDialogs } from "./window";
 
@@ -87,15 +86,8 @@ describe("the history", () => {
     return existsSync(kept) ? readdirSync(kept) : [];
   }
 
-  /** What another window does, as far as the history sees of it. */
   async function anotherWindow(notes: readonly HistoryNote[], directory = storage): Promise<void> {
-    const other = new History(await storageEnvironment({ processId: 4711 }), (text) => assert.fail(text));
-    const limits = { bytes: 10_000_000, age: 86_400 };
-    other.keep({ directory: kept, window: { name: "bookshop", processId: 4711 }, limits });
-    for (const note of notes) {
-      const ids = note.done.map(({ id }) => id);
-      other.recorder({ directory, prefix: "deferred-" }, ids, () => "PaymentTask")(note);
-    }
+    await doneByOtherWindow(kept, directory, notes);
   }
 
   it("says of each operation what was done, with which tasks, and what became of them", async () => {
