@@ -31,7 +31,8 @@ export function historyMarkdown(entries: readonly HistoryEntry[], names: PlaceNa
 export function entryMarkdown(entry: HistoryEntry, names: PlaceNames): string {
   const time = absoluteTime(entry.at).slice(-8);
   const lines = [
-    ...entryFacts(entry, code),
+    // In a file there is no "this window".
+    ...entryFacts({ ...entry, own: false }, code),
     ...entry.tasks.map((task) => taskLine(task)),
     ...(entry.count > entry.tasks.length ? [`and ${counted(entry.count - entry.tasks.length, "more task")}`] : []),
     ...entry.failures.map((failure) => `Failed: ${named(failure)}: ${code(failure.error)}`),

@@ -66,11 +66,10 @@ export function taskName({ id, taskClass }: Pick<HistoryTask, "id" | "taskClass"
   return taskClass === null || taskClass === "" ? shownId(id) : taskClass;
 }
 
-/** All that is to be said of an entry beside its title, its tasks and its failures; a line each. */
+/** All that is to be said of an entry beside its title, its time, its tasks and its failures; a line each. */
 export function entryFacts(entry: HistoryEntry, show: Show = oneLine): string[] {
-  const { at, store, target, window, publishAt, log, undone, missing, failureCount } = entry;
+  const { store, target, window, publishAt, log, undone, missing, failureCount } = entry;
   const facts = [
-    absoluteTime(at),
     `In ${show(store.directory)}${prefixOf(store, show)}`,
     `By ${entry.own ? "this window" : "the window"} ${show(window.name)}, process ${window.processId}`,
   ];

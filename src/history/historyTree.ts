@@ -156,6 +156,9 @@ function entryItem(entry: HistoryEntry, { names, tellsStore, undoable, undone }:
   item.description = about.join(" · ");
   item.iconPath = entry.count === 0 ? errorIcon : new ThemeIcon(icons[entry.kind]);
   item.contextValue = isUndoable ? ItemKind.historyEntryUndoable : ItemKind.historyEntry;
-  item.tooltip = [title, ...entryFacts(entry), ...(isUndoable ? ["Can be undone"] : [])].join("\n");
+  const facts = [absoluteTime(entry.at), ...entryFacts(entry), ...(isUndoable ? ["Can be undone"] : [])];
+  item.tooltip = [title, ...facts].join("\n");
+  // Else all of the tooltip would be read out.
+  item.accessibilityInformation = { label: `${title}, ${item.description}` };
   return item;
 }

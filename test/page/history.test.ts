@@ -63,6 +63,7 @@ describe("the history", () => {
   });
 
   it("shows which tasks, and what became of them", async () => {
+    await workbench().parkMouse();
     await workbench().row("Retried Billing::ChargeCard").click();
     const task = workbench().row(/Billing::ChargeCard\s*\S+ → \d+-\d+-\d+/);
     await task.waitFor();
@@ -76,7 +77,7 @@ describe("the history", () => {
       .rows.filter({ hasText: /^\S+\s*\d+-\d+-\d+$/ })
       .first()
       .click();
-    await workbench().webview.locator("main").waitFor();
+    await workbench().webview.locator("main").filter({ hasText: "FrozenError" }).waitFor();
   });
 
   it("looks as it should in the light and in the dark", async () => {
@@ -87,7 +88,7 @@ describe("the history", () => {
       await workbench().parkMouse();
       await workbench().screenshot(`history-${theme}`);
     }
-    await workbench().readmePicture("history", { x: 44, y: 36, width: 560, height: 300 });
+    await workbench().readmePicture("history", { x: 44, y: 36, width: 560, height: 250 });
     await section("Dead Tasks").click();
   });
 

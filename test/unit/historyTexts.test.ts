@@ -94,7 +94,6 @@ describe("what the history says", () => {
       failureCount: 2,
     });
     assert.deepEqual(facts, [
-      "2026-11-28 14:05:12",
       "In /srv/shop/storage, prefix late-",
       "By this window shop, process 17",
       "Other store: /srv/other",
@@ -120,6 +119,7 @@ describe("what the history says", () => {
     const hostile = "](command:x) <b> `tick` \u202e #\n# heading";
     const entry: HistoryEntry = {
       ...bare,
+      own: true,
       kind: "edit",
       window: { name: hostile, processId: 17 },
       tasks: [{ id: "1-1-1", taskClass: hostile, newId: "2-2-2" }],
@@ -137,7 +137,6 @@ describe("what the history says", () => {
         "## 2026-11-28",
         `### 14:05:12 Edited and retried ${span}`,
         [
-          "- 2026-11-28 14:05:12",
           "- In `/srv/shop/storage`",
           `- By the window ${span}, process 17`,
           "- 1 task failed",
@@ -150,12 +149,9 @@ describe("what the history says", () => {
         "```ruby\nTask.enqueue(\n  2)\n```",
         "## 2026-11-27",
         "### 14:05:12 Retried `PaymentTask`",
-        [
-          "- 2026-11-27 14:05:12",
-          "- In `/srv/shop/storage`",
-          "- By the window `shop`, process 17",
-          "- `PaymentTask` `1-1-1` → `2-2-2`",
-        ].join("\n"),
+        ["- In `/srv/shop/storage`", "- By the window `shop`, process 17", "- `PaymentTask` `1-1-1` → `2-2-2`"].join(
+          "\n",
+        ),
         "",
       ]
         .join("\n\n")
