@@ -65,14 +65,18 @@ describe("the history", () => {
   it("shows which tasks, and what became of them", async () => {
     await workbench().parkMouse();
     await workbench().row("Retried Billing::ChargeCard").click();
-    const task = workbench().row(/Billing::ChargeCard\s*\S+ → \d+-\d+-\d+/);
-    await task.waitFor();
-    await task.click();
+    // What is told of the row that the mouse is on would cover the next one.
+    await workbench().parkMouse();
+    await workbench()
+      .row(/Billing::ChargeCard\s*\S+ → \d+-\d+-\d+/)
+      .click();
     await workbench().notification("Billing::ChargeCard is not among the dead tasks now.").waitFor();
     await workbench().dismissNotifications();
+    await workbench().parkMouse();
     await workbench()
       .row(/Brought back/)
       .click();
+    await workbench().parkMouse();
     await workbench()
       .rows.filter({ hasText: /^\S+\s*\d+-\d+-\d+$/ })
       .first()
