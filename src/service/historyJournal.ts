@@ -4,6 +4,7 @@ import type { StorageEnvironment, UndoLimits } from "../storage";
 import { asStorageError } from "../storage/errors";
 import {
   fsyncDirectory,
+  hasCode,
   makeDirectory,
   namesIn,
   statIfPresent,
@@ -12,7 +13,7 @@ import {
 } from "../storage/fileSystem";
 import { jsonLine, parseJsonLine } from "../storage/jsonLines";
 import { readLines } from "../storage/lines";
-import type { HistoryEntry } from "./historyProtocol";
+import { historyKinds, type HistoryEntry } from "./historyProtocol";
 
 /*
  * What was done, a line for each operation: a frame of JSON. Each worker appends to files of its own, so that many windows never
@@ -24,6 +25,7 @@ const suffix = ".history";
 // Of the bytes that may be kept, since a file goes as a whole.
 const largestPart = 8;
 const day = 86_400_000;
+const kinds: ReadonlySet<unknown> = new Set(historyKinds);
 
 /** Where an entry stands: newest first by its time, then by its place. */
 interface Place {
@@ -122,10 +124,13 @@ export class HistoryJournal {
 
   *#contents(file: string): Generator<{ readonly offset: number; readonly content: HistoryContent }> {
     const { fileSystem } = this.#environment;
-    const path = join(this.#directory, file);
-    // Another window may forget it at any time.
-    if (statIfPresent(fileSystem, path) === null) return;
-    const descriptor = fileSystem.open(path, constants.O_RDONLY);
+    let descriptor: number;
+    try {
+      descriptor = fileSystem.open(join(this.#directory, file), constants.O_RDONLY);
+    } catch (error) {
+      if (hasCode(error, "ENOENT")) return; // another window has forgotten it since
+      throw error;
+    }
     try {
       for (const line of readLines(fileSystem, descriptor, 0, fileSystem.fstat(descriptor).size)) {
         const content = contentOf(line.rest === null ? parseJsonLine(line.bytes) : null);
@@ -201,7 +206,7 @@ function isContent(value: unknown): value is HistoryContent {
   return (
     isObject(value) &&
     ["at", "count", "missing", "failureCount"].every((name) => typeof value[name] === "number") &&
-    typeof value["kind"] === "string" &&
+    kinds.has(value["kind"]) &&
     ["window", "store"].every((name) => isObject(value[name])) &&
     ["tasks", "classes", "failures", "edits"].every((name) => Array.isArray(value[name]))
   );

@@ -6,7 +6,8 @@ import type { UndoLimits } from "./protocol";
  * What was done: `edit`: retried with other arguments; `undo`: brought back after a deletion; `takeBack`: the same after a
  * retry; `finish`: an interrupted retry was finished; `send` and `copy`: into another store; `run`: at once, in the application.
  */
-export type HistoryKind = "retry" | "edit" | "delete" | "undo" | "takeBack" | "finish" | "send" | "copy" | "run";
+export const historyKinds = ["retry", "edit", "delete", "undo", "takeBack", "finish", "send", "copy", "run"] as const;
+export type HistoryKind = (typeof historyKinds)[number];
 
 /** The window that did it. */
 export interface HistoryWindow {

@@ -14,8 +14,9 @@ import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { promisify } from "node:util";
 import { History, finishedNotes } from "../../../src/service/history";
-import type { HistoryNote, HistoryOptions, HistoryQuery } from "../../../src/service/historyProtocol";
+import type { HistoryEntry, HistoryNote, HistoryOptions, HistoryQuery } from "../../../src/service/historyProtocol";
 import { storageEnvironment, type FileSystem, type StorageEnvironment } from "../../../src/storage";
+import { jsonLine } from "../../../src/storage/jsonLines";
 import { failingOnce, systemError } from "../../support/fileSystems";
 import { bundle } from "../../support/processes";
 import { temporaryFolders } from "../../support/stores";
@@ -56,6 +57,10 @@ describe("the history", () => {
 
   function idsIn(made: History, query: Partial<HistoryQuery> = {}, open = nowhere) {
     return made.page({ ...newest, ...query }, open).entries?.map(({ tasks }) => tasks.map(({ id }) => id).join());
+  }
+
+  function entryOf(made: History, id: string): HistoryEntry {
+    return made.page(newest, nowhere).entries!.find(({ tasks }) => tasks[0]!.id === id)!;
   }
 
   function files(): string[] {
@@ -232,7 +237,11 @@ describe("the history", () => {
       "latin1",
     );
     assert.deepEqual(idsIn(made), ["3", "1"]);
+    appendFileSync(path, jsonLine({ version: 1, content: { ...entryOf(made, "1"), kind: "of a later version" } }));
+    assert.deepEqual(idsIn(made), ["3", "1"]);
     truncateSync(path, statSync(path).size - 5);
+    assert.deepEqual(idsIn(made), ["3", "1"], "that was the later one");
+    truncateSync(path, readFileSync(path, "latin1").indexOf('"id":"3"'));
     assert.deepEqual(idsIn(made), ["1"]);
     writeFileSync(join(directory, "notes.txt"), "not ours");
     made.clear();
@@ -262,6 +271,16 @@ describe("the history", () => {
     record(made, note(["3"]));
     assert.deepEqual(idsIn(made), ["3", "1"]);
     assert.equal(files().length, 2);
+  });
+
+  it("passes over a file that another window forgets while it is read", async () => {
+    const made = await history();
+    record(made, note(["1"]));
+    const gone = systemError("ENOENT", "no such file or directory", "open");
+    const fileSystem = failingOnce(({ name, path }) => name === "open" && path.endsWith(".history"), gone);
+    const reader = await history({}, { fileSystem });
+    assert.deepEqual(idsIn(reader), []);
+    assert.deepEqual(idsIn(reader), ["1"]);
   });
 
   for (const call of ["mkdir", "open", "fsync", "readdir"] as const) {
