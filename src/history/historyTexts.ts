@@ -33,6 +33,7 @@ type Show = (text: string) => string;
 
 /** `Retried PaymentTask ×3`. `names`: what people call a place. */
 export function entryTitle(entry: HistoryEntry, names: PlaceNames, show: Show = oneLine): string {
+  if (entry.kind === "run" && entry.count === 0) return `Ran ${whatOf(entry, show)}, which failed`;
   const [done, failed] = verbs[entry.kind];
   const verb = entry.count === 0 ? `Could not ${failed}` : done;
   const { target, targetKey } = entry;

@@ -77,7 +77,7 @@ describe("what the history says", () => {
     const failed = (kind: HistoryKind): string =>
       title({ kind, count: 0, tasks: [], classes: [], failures, failureCount: 1 });
     assert.equal(failed("retry"), "Could not retry PaymentTask");
-    assert.equal(failed("run"), "Could not run PaymentTask");
+    assert.equal(failed("run"), "Ran PaymentTask, which failed");
     assert.equal(title({ count: 0, failures, failureCount: 1200 }), "Could not retry 1,200 tasks");
   });
 
