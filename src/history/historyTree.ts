@@ -106,8 +106,10 @@ function bareItem(node: HistoryNode, context: HistoryContext): TreeItem {
       return entryItem(node.entry, context);
     case "historyTask": {
       const { id, newId } = node.task;
-      const item = new TreeItem(oneLine(taskName(node.task)));
+      const name = oneLine(taskName(node.task));
+      const item = new TreeItem(name);
       item.description = oneLine(newId === null ? shownId(id) : `${shownId(id)} → ${shownId(newId)}`);
+      item.tooltip = `${name}\n${item.description}`;
       item.iconPath = new ThemeIcon("circle-small");
       return clickable(item, node);
     }
