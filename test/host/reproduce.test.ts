@@ -1,9 +1,12 @@
 import assert from "node:assert/strict";
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { appendFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { commands, env, window, type QuickPickItem } from "vscode";
+import { writeMarshal } from "../../src/marshal";
 import type { StoreModel } from "../../src/stores/storeModel";
-import { copyFixture, temporaryFolders } from "../support/stores";
+import { dataFile } from "../support/fixtures";
+import { array, classNamed, nil, str } from "../support/ruby";
+import { copyFixture, newTask, taskLine, temporaryFolders } from "../support/stores";
 import { eventually, folder, openStores, recordNodes, setStores, storeNamed, useDialogs } from "./window";
 
 describe("reproducing a dead task", () => {
@@ -149,6 +152,19 @@ describe("reproducing a dead task", () => {
       assert.match(dialogs.only().text, /^The arguments of SyncInvoice cannot be read: /);
     }
     assert.equal(await env.clipboard.readText(), "as it was");
+    assert.equal(window.activeTextEditor, undefined);
+  });
+
+  it("says so where the arguments are too many for a call", async () => {
+    const storage = copyFixture(folders.make(), "empty");
+    const args = array(str("x".repeat(250_000)));
+    const context = writeMarshal(array(classNamed("SyncInvoice"), args, nil(), nil(), nil(), nil(), nil()));
+    appendFileSync(dataFile(storage), taskLine(newTask("1767226000-1-1", { context })));
+    const [large] = await openStores({ path: storage, name: "large" });
+    for (const command of ["deadTasks.copyConsoleSnippet", "deadTasks.generateTest"]) {
+      await run(command, large!, "1767226000-1-1");
+      assert.match(dialogs.only().text, /^SyncInvoice cannot be written as a call: it has too many arguments/);
+    }
     assert.equal(window.activeTextEditor, undefined);
   });
 });
