@@ -17,10 +17,10 @@ export function editableText(call: EditedCall, title: string, placeholders: read
   const header = [
     title,
     "Save to retry the task with what stands here; nothing of it is run before.",
-    "Write literals: nil, true, false, numbers, strings, symbols, arrays, hashes and ranges.",
+    "Write literals: nil, true, numbers, strings, symbols, arrays, hashes, ranges.",
   ];
   if (placeholders.length > 0) {
-    header.push("These names stand for values as they are. They can be moved, or removed, or replaced by literals:");
+    header.push("These names stand for values as they are. Move, remove or replace them:");
     header.push(...listed(placeholders).map((line) => `  ${line}`));
   }
   return `${comment(header)}${printed(call, null)}\n`;

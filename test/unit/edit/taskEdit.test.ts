@@ -77,8 +77,8 @@ describe("a dead task to be edited", () => {
         text,
         `# The arguments of ImportCsv, dead task 1-1-1.
 # Save to retry the task with what stands here; nothing of it is run before.
-# Write literals: nil, true, false, numbers, strings, symbols, arrays, hashes and ranges.
-# These names stand for values as they are. They can be moved, or removed, or replaced by literals:
+# Write literals: nil, true, numbers, strings, symbols, arrays, hashes, ranges.
+# These names stand for values as they are. Move, remove or replace them:
 #   order_line_1  #<Shop::OrderLine @id=7, @token=[FILTERED]>
 #   secret_1      [FILTERED]
 ImportCsv.enqueue(
