@@ -30,10 +30,10 @@ export interface RunNews {
   readonly text: string;
 }
 
-/** `exitCode`: of the process, where it is known. Null for what is not worth telling: another window has told it. */
+/** `command`: null where another window started it. `exitCode`: of the process, where it is known. Null for what is not worth telling: another window has told it. */
 export function runNews(
   taskClass: string,
-  command: string,
+  command: string | null,
   end: Exclude<RunEnd, { kind: "running" }>,
   exitCode: number | undefined,
 ): RunNews | null {
@@ -49,7 +49,8 @@ export function runNews(
       return notRun(name, end.reason, end.failure);
     case "notBegun": {
       const code = exitCode === undefined ? "" : ` (exit code ${exitCode})`;
-      const text = `${name} was not run: “${command}” ended${code} before it came to the application. It is still among the dead tasks.`;
+      const what = command === null ? "its process" : `“${command}”`;
+      const text = `${name} was not run: ${what} ended${code} before it came to the application. It is still among the dead tasks.`;
       return { severity: "error", text };
     }
     case "unknown": {

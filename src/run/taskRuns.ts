@@ -92,7 +92,9 @@ export class TaskRuns implements Disposable {
       if (start.kind === "gone") {
         void window.showInformationMessage(withoutLinks(`${name} is no longer among the dead tasks.`));
       } else if (start.kind === "running") {
-        void window.showWarningMessage(withoutLinks(`${name} is being run already, since ${ago(start.since)}.`));
+        void window.showWarningMessage(
+          withoutLinks(`${name} is being run already; it was started ${ago(start.since)}.`),
+        );
       } else {
         await this.#carryOut(record, way, words, root, start);
       }
@@ -130,7 +132,7 @@ export class TaskRuns implements Disposable {
           const record = { ...recordReference(store, id), name: taskClass };
           const end = await this.#end(record, name);
           if (end.kind === "running") void this.#follow(record, name);
-          else await this.#tell(record, end, null, typed([this.#script]));
+          else await this.#tell(record, end, null, null);
         }
       } catch (error) {
         reporter.failureOnce(`settle what was run in ${store.name}`, error);
@@ -177,7 +179,7 @@ export class TaskRuns implements Disposable {
   async #follow(record: RecordReference, name: string): Promise<void> {
     this.#settling.add(name);
     try {
-      await this.#tell(record, await this.#endOf(record, name), null, typed([this.#script]));
+      await this.#tell(record, await this.#endOf(record, name), null, null);
     } catch (error) {
       this.#services.reporter.failure(`settle the run of ${oneLine(record.name)}`, error);
     } finally {
@@ -204,7 +206,7 @@ export class TaskRuns implements Disposable {
     record: RecordReference,
     end: Exclude<RunEnd, { kind: "running" }>,
     ended: EndedProcess | null,
-    command: string,
+    command: string | null,
     root: string | null = null,
   ): Promise<void> {
     const { store, id } = record;

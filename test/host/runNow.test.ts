@@ -158,7 +158,7 @@ describe("Run Now", function () {
     }, 20_000);
     dialogs.shown = [];
     await run();
-    assert.match(told().text, /^Misbehave is being run already, since just now\.$/);
+    assert.match(told().text, /^Misbehave is being run already; it was started just now\.$/);
     dialogs.shown = [];
     await run("deadTasks.retry");
     const question = dialogs.only();

@@ -95,6 +95,8 @@ describe("what is said about a run", () => {
     assert.match(news({ kind: "unknown" }), /^warning: It is not known whether PayOrder ran to its end/);
     assert.match(news({ kind: "notBegun" }), /^error: PayOrder was not run: “ruby” ended before it came to/);
     assert.match(news({ kind: "notBegun" }, 7), /“ruby” ended \(exit code 7\)/);
+    const ofAnother = runNews("PayOrder", null, { kind: "notBegun" }, undefined);
+    assert.match(ofAnother!.text, /^PayOrder was not run: its process ended before it came to/);
     const changed = failure({ class: null, message: "Another death of this task stands there now." });
     assert.equal(
       news({ kind: "notRun", reason: "changed", failure: changed }),
