@@ -45,10 +45,12 @@ export async function runInServer({ run, folder, index, env }) {
       void server.ended.then(() => giveUp("The server ended."));
       const timer = setTimeout(() => giveUp(`No result within ${timeoutMs / 1000} s.`), timeoutMs);
       const remote = `vscode-remote://${server.authority}`;
-      /** @type {[string, string][]} */
-      const extensions = [root, ...(run.extensions ?? [])].map((path) => ["extensionDevelopmentPath", remote + path]);
       await page.goto(
-        server.address(folder, [["skipWelcome", "true"], ...extensions, ["extensionTestsPath", remote + index]]),
+        server.address(folder, [
+          ["skipWelcome", "true"],
+          ["extensionDevelopmentPath", remote + root],
+          ["extensionTestsPath", remote + index],
+        ]),
       );
       const status = await finished;
       clearTimeout(timer);
