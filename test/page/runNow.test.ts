@@ -26,7 +26,8 @@ describe("running a dead task now", function () {
     return workbench().badge.getByText(String(count), { exact: true }).waitFor({ timeout: 30_000 });
   }
 
-  const terminal = () => workbench().page.locator(".part.panel .xterm-rows");
+  // What a terminal shows is a picture to the page; the outcome is told by the notification.
+  const terminal = () => workbench().page.locator(".part.panel").getByText("Run SendWelcomeEmail");
 
   it("asks, and shows the run and what was raised when it fails again", async () => {
     await row().click();
@@ -34,9 +35,9 @@ describe("running a dead task now", function () {
     await workbench().dialog.getByText("Run SendWelcomeEmail now in").waitFor();
     await workbench().screenshot("run-now-question");
     await workbench().dialog.getByRole("button", { name: "Run", exact: true }).click();
-    await terminal().getByText("Failed after").waitFor({ timeout: 30_000 });
+    await terminal().first().waitFor({ timeout: 30_000 });
     const failed = workbench().notification(/SendWelcomeEmail failed again: KeyError: key not found: "de"/);
-    await failed.waitFor();
+    await failed.waitFor({ timeout: 30_000 });
     await workbench().webview.getByText("You ran this task, and it failed again: KeyError").waitFor();
     await workbench().parkMouse();
     for (const theme of ["light", "dark"] as const) {
@@ -57,7 +58,6 @@ describe("running a dead task now", function () {
     await workbench().dismissNotifications();
     await workbench().pickFromMenu(row(), "Run Now");
     await workbench().dialog.getByRole("button", { name: "Run", exact: true }).click();
-    await terminal().getByText("Succeeded in").waitFor({ timeout: 30_000 });
     await waitForBadge(35);
     const done = workbench().notification(
       /SendWelcomeEmail ran and succeeded\. It is no longer among the dead tasks\./,
