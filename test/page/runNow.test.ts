@@ -40,6 +40,7 @@ describe("running a dead task now", function () {
     await failed.waitFor({ timeout: 30_000 });
     await workbench().webview.getByText("You ran this task, and it failed again: KeyError").waitFor();
     await workbench().parkMouse();
+    await workbench().readmePicture("now", { x: 349, y: 36, width: 923, height: 732 });
     for (const theme of ["light", "dark"] as const) {
       await workbench().setTheme(theme);
       await workbench().screenshot(`run-now-failed-${theme}`);
