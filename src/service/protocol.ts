@@ -2,6 +2,7 @@ import type { EditRequests } from "../edit/protocol";
 import type { HistoryRequests } from "./historyProtocol";
 import type { RawRequests } from "./rawProtocol";
 import type { RunRequests } from "./runProtocol";
+import type { SendRequests, SendTarget, SendWay } from "./sendProtocol";
 import type { ValuePath, ValueRequests } from "./valueProtocol";
 
 /**
@@ -234,6 +235,8 @@ export interface UndoableChange {
   /** Of a retry the log that the tasks wait in; null for a deletion. */
   readonly log: string | null;
   readonly bytes: number;
+  /** Of what was sent to another store: how, and where to. The log is there. */
+  readonly elsewhere?: { readonly way: SendWay; readonly directory: string; readonly prefix: string };
 }
 
 export interface UndoneChange {
@@ -242,6 +245,8 @@ export interface UndoneChange {
   readonly restored: readonly string[];
   /** Ids that are among the dead tasks already. */
   readonly present: readonly string[];
+  /** Of what was sent to another store and left here: where, how many are gone from there, and how many are not, for they have changed. */
+  readonly elsewhere?: SendTarget & { readonly gone: readonly string[]; readonly changed: readonly string[] };
 }
 
 /** A store that the text of a folder's files points to. */
@@ -257,7 +262,8 @@ export interface DiscoveredStore {
 }
 
 /** The calls that the worker answers, by name. */
-export interface StoreRequests extends EditRequests, HistoryRequests, RawRequests, RunRequests, ValueRequests {
+export interface StoreRequests
+  extends EditRequests, HistoryRequests, RawRequests, RunRequests, SendRequests, ValueRequests {
   /** Stores of a workspace folder: of its application, of applications in direct sub-folders, and by data files. */
   discover(folder: string): readonly DiscoveredStore[];
   open(target: StoreTarget): void;

@@ -4,13 +4,16 @@ import { checkEdit, editableTask, prepareEdit, type ReadyEdit } from "../edit/ta
 import {
   StorageError,
   UndoJournal,
+  findStoresIn,
   nilBackend,
   storageEnvironment,
   type DeadTask,
   type DeadTaskBackend,
+  type DeadTaskStore,
   type FinishedReplay,
   type StorageEnvironment,
   type UndoEntry,
+  type UndoHeader,
   type UnreadableTask,
 } from "../storage";
 import { argumentShape } from "./argumentShape";
@@ -44,12 +47,15 @@ import { rawRecord } from "./rawLines";
 import type { LineState, RawLine, RawPlace, RawRow, RawTable, RawTarget } from "./rawProtocol";
 import { RawStore } from "./rawStore";
 import { recordText } from "./recordText";
+import { lookAtTarget, sendElsewhere } from "./sendElsewhere";
+import type { SendOutcome, SendTarget, SendWay, TargetLook } from "./sendProtocol";
 import { failedAtSamePlace } from "./similarDeaths";
 import type { RunEnd, RunInfo, RunStart, RunUndo } from "./runProtocol";
 import { Runs, type RunToSettle } from "./runs";
+import { storeAt } from "./storeAt";
 import { StoreHost } from "./storeHost";
 import { detailOf } from "./taskDetail";
-import { UndoKeeper, undoChange, undoableEntries } from "./undo";
+import { UndoKeeper, keptAs, undoChange, undoableEntries } from "./undo";
 import type { FoundValues, ValueContent, ValuePage, ValuePath, WantedPage } from "./valueProtocol";
 import type { ContextTree } from "./valueTree";
 
@@ -290,10 +296,53 @@ class StoreWorker implements Answers {
     });
   }
 
-  #keeper(key: string, request: UndoRequest | undefined): UndoKeeper | null {
+  async send(
+    key: string,
+    ids: readonly string[],
+    place: SendTarget,
+    way: SendWay,
+    undo?: UndoRequest,
+  ): Promise<SendOutcome> {
+    const host = this.#hosts.get(key);
+    if (host === undefined) return { sent: [], present: [], missing: ids, failed: [], log: null };
+    const target = this.#storeAt(place);
+    const { directory, prefix } = target.names;
+    const keeper = this.#keeper(key, undo, { way, directory, prefix });
+    const onFinished = (finished: readonly FinishedReplay[]): void => {
+      this.#tellFinished(key, finished, ids);
+    };
+    const there = [...this.#hosts].find(([, { store }]) => store === target);
+    const record = this.#recorder(key, ids);
+    try {
+      return await this.#change(key, async () => {
+        if (target.readOnlyReason() === null) this.#tellFinished(there?.[0] ?? "", await target.finishInterrupted());
+        const outcome = await sendElsewhere(host.store, target, ids, way, keeper, onFinished);
+        const done = outcome.sent.map((id) => ({ id }));
+        record({ kind: way === "copy" ? "copy" : "send", ...outcome, done, target: { directory, prefix } });
+        return { outcome, gone: way === "move" ? [...outcome.sent, ...outcome.missing] : outcome.missing };
+      });
+    } finally {
+      await there?.[1].refreshAfterChange([]);
+    }
+  }
+
+  lookAtTarget(place: SendTarget): Promise<TargetLook> {
+    return Promise.resolve(lookAtTarget(this.#environment, this.#storeAt(place)));
+  }
+
+  prefixesIn(directory: string): Promise<readonly string[]> {
+    return Promise.resolve(findStoresIn(this.#environment.fileSystem, directory).map(({ prefix }) => prefix));
+  }
+
+  #storeAt(place: SendTarget): DeadTaskStore {
+    const open = [...this.#hosts.values()].map(({ store }) => store);
+    return storeAt(this.#environment, place, open);
+  }
+
+  #keeper(key: string, request: UndoRequest | undefined, elsewhere?: UndoHeader["elsewhere"]): UndoKeeper | null {
     const store = this.#hosts.get(key)?.store;
     if (request === undefined || store === undefined) return null;
-    return new UndoKeeper(this.#environment, store, request, this.#warn);
+    return new UndoKeeper(this.#environment, store, request, this.#warn, elsewhere);
   }
 
   pendingLogs(key: string, known: string | null): Promise<PendingLogs> {
@@ -328,12 +377,20 @@ class StoreWorker implements Answers {
     return undone;
   }
 
-  #recordUndone(entry: UndoEntry, { restored }: UndoneChange): void {
+  #recordUndone(entry: UndoEntry, { restored, elsewhere }: UndoneChange): void {
     const { directory, prefix, name, title, log } = entry;
     const [, host] = this.#hostAt({ directory, prefix }) ?? [];
     const record = this.#history.recorder(entry, restored, (id) => host?.index.taskClass(id) ?? null);
     const done = restored.map((id) => ({ id }));
     record({ kind: log === null ? "undo" : "takeBack", done, undone: { name, title } });
+    const ids = elsewhere?.gone ?? restored;
+    const host = [...this.#hosts.values()].find(
+      ({ store: { names } }) => names.directory === directory && names.prefix === prefix,
+    );
+    const record = this.#history.recorder(entry, ids, (id) => host?.index.taskClass(id) ?? null);
+    const done = ids.map((id) => ({ id }));
+    const target = entry.elsewhere === undefined ? {} : { target: entry.elsewhere };
+    record({ kind: log === null ? "undo" : "takeBack", done, undone: { name, title }, ...target });
   }
 
   pruneUndo(directory: string, limits: UndoLimits): Promise<void> {
@@ -539,12 +596,6 @@ class StoreWorker implements Answers {
     this.#nilStores.delete(key);
     this.#contexts.forget(key);
   }
-}
-
-/** The name under which a change is kept, where it is. */
-function keptAs(keeper: UndoKeeper | null): { readonly undo?: string } {
-  const name = keeper?.finish() ?? null;
-  return name === null ? {} : { undo: name };
 }
 
 async function serve(port: NonNullable<typeof parentPort>): Promise<void> {

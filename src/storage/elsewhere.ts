@@ -45,14 +45,13 @@ export async function copyElsewhere(
   source: DeadTaskStore,
   target: DeadTaskStore,
   ids: Iterable<string>,
-  { signal, onFinished }: Pick<OperationOptions, "signal" | "onFinished"> = {},
+  { signal }: Pick<OperationOptions, "signal"> = {},
 ): Promise<CopyResult> {
   const requested = new Set(ids);
   const copy = async (change: StoreChange): Promise<CopyResult | null> => {
-    const { environment, names, lock, guard, finished } = change;
+    const { environment, names, lock, guard } = change;
     const { fileSystem } = environment;
     refuseSame(environment, source.names, names);
-    if (finished.size > 0) onFinished?.([...finished.values()]);
     const open = source.openSnapshot();
     return await withRecords(open, change, requested, signal, async ({ snapshot, index, missing }) => {
       const read = function* (): Generator<Line> {
@@ -70,12 +69,21 @@ export async function copyElsewhere(
   return copied ?? { copied: [], present: [], missing: [...requested] };
 }
 
-/** Removes copies from the store that they went to, where they are still the same lines. Returns the ids that are gone. */
-export async function removeCopies(target: DeadTaskStore, copied: readonly CopiedLine[]): Promise<readonly string[]> {
+/**
+ * Removes copies from the store that they went to, where they are still the same lines. Returns the ids that are gone. `forget` is
+ * called then, before any other of ours can change the store.
+ */
+export async function removeCopies(
+  target: DeadTaskStore,
+  copied: readonly CopiedLine[],
+  forget?: () => void,
+): Promise<readonly string[]> {
   const doing = `remove copies from ${target.names.dataFile}`;
-  return await target.change(doing, async ({ environment, names, lock, guard }) =>
-    (await removeReplayed(environment, names, lock, copied, guard)).map(({ id }) => id),
-  );
+  return await target.change(doing, async ({ environment, names, lock, guard }) => {
+    const gone = await removeReplayed(environment, names, lock, copied, guard);
+    forget?.();
+    return gone.map(({ id }) => id);
+  });
 }
 
 /**
@@ -90,12 +98,11 @@ export async function retryElsewhere(
   { signal, keepReplayed, onFinished }: OperationOptions = {},
 ): Promise<ReplayResult> {
   const interrupted = await settledIfWritable(source);
+  if (interrupted.finished.size > 0) onFinished?.([...interrupted.finished.values()]);
   const parted = withoutInterrupted(new Set(ids), target.names, interrupted);
   const retry = async (change: StoreChange): Promise<ReplayResult | null> => {
     const { environment, names, guard } = change;
     refuseSame(environment, source.names, names);
-    const finished = [...interrupted.finished.values(), ...change.finished.values()];
-    if (finished.length > 0) onFinished?.(finished);
     const open = source.openSnapshot();
     return await withRecords(open, change, parted.wanted, signal, async ({ snapshot, index, missing }) => {
       if (index.records.size === 0) return nothingSent(missing);
@@ -213,13 +220,14 @@ async function move(
 /**
  * Takes back what `moveElsewhere` did, while no worker has claimed the log: the tasks are dead again here and wait no longer there.
  * `read` gives the removed lines, twice. Durable when it returns. Throws a `claimed` StorageError, with nothing changed, once the
- * tasks are a worker's.
+ * tasks are a worker's. `forget` as for `removeCopies`.
  */
 export async function takeBackElsewhere(
   source: DeadTaskStore,
   other: StoreNames,
   { log, tasks }: Replayed,
   read: () => Iterable<Line>,
+  forget?: () => void,
 ): Promise<RestoreResult> {
   const doing = `take back what was retried in ${other.directory}`;
   return await source.change(doing, async ({ environment, names, lock, guard }) => {
@@ -247,6 +255,7 @@ export async function takeBackElsewhere(
           size,
         );
         isDecided = false;
+        forget?.();
         return result;
       } finally {
         // What was restored and still waits there stays decided: the next operation removes it again.

@@ -36,6 +36,8 @@ export interface UndoHeader {
   readonly prefix: string;
   /** Of a retry the log's bare name; null for a deletion. */
   readonly log: string | null;
+  /** Of what was sent to another store: how, and where to. The log is there; of copies the tasks have no new ids. */
+  readonly elsewhere?: { readonly way: "copy" | "retry" | "move"; readonly directory: string; readonly prefix: string };
 }
 
 export interface UndoEntry extends UndoHeader {
@@ -88,7 +90,7 @@ export class UndoJournal {
       const name = `${clock.now()}-${processId}-${Math.floor(random() * 0x100000000).toString(36)}${suffix}`;
       const entry = new EntryInTheMaking(fileSystem, this.#directory, name);
       try {
-        entry.append(jsonLine({ version: 1, ...header }));
+        entry.append(jsonLine({ version: versionOf(header), ...header }));
         for (let start = 0; start < tasks.length; start += tasksInLine) {
           entry.append(jsonLine(tasks.slice(start, start + tasksInLine)));
         }
@@ -296,11 +298,24 @@ function byTime(left: string, right: string): number {
   return timeOf(left) - timeOf(right);
 }
 
+/** An earlier version of this program must not take what was sent for what was deleted or retried in one store. */
+function versionOf({ elsewhere }: UndoHeader): number {
+  return elsewhere === undefined ? 1 : 2;
+}
+
+function isElsewhere(value: unknown): value is UndoHeader["elsewhere"] {
+  if (value === undefined) return true;
+  if (typeof value !== "object" || value === null) return false;
+  const { way, directory, prefix } = value as Readonly<Record<string, unknown>>;
+  return ["copy", "retry", "move"].includes(String(way)) && typeof directory === "string" && typeof prefix === "string";
+}
+
 function isHeader(value: unknown): value is UndoHeader {
   if (typeof value !== "object" || value === null) return false;
-  const { version, title, at, directory, prefix, log } = value as Readonly<Record<string, unknown>>;
+  const { version, title, at, directory, prefix, log, elsewhere } = value as Readonly<Record<string, unknown>>;
   return (
-    version === 1 &&
+    isElsewhere(elsewhere) &&
+    version === (elsewhere === undefined ? 1 : 2) &&
     typeof title === "string" &&
     typeof at === "number" &&
     typeof directory === "string" &&

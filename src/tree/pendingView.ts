@@ -95,7 +95,9 @@ export class PendingView implements TreeDataProvider<PendingNode>, Disposable {
   /** By which name what waits in this log can be taken back; null where it is not of this editor's doing. */
   readonly #undoOf = (store: StoreModel, log: PendingLog): string | null => {
     const { path } = store.description.target;
-    return this.#undoable.find((change) => change.directory === path && change.log === log.name)?.name ?? null;
+    const isOf = (change: UndoableChange): boolean =>
+      (change.elsewhere ?? change).directory === path && change.log === log.name;
+    return this.#undoable.find(isOf)?.name ?? null;
   };
 
   getChildren(node?: PendingNode): PendingNode[] {
