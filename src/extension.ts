@@ -152,6 +152,7 @@ export function activate(context: ExtensionContext): Testing {
       rawFiles,
       code,
       taskClasses,
+      retryCheck,
       ruby,
       reporter,
     }),

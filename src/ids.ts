@@ -12,6 +12,7 @@ export const Command = {
   retryLater: "deadTasks.retryLater",
   editAndRetry: "deadTasks.editAndRetry",
   retryEdited: "deadTasks.retryEdited",
+  send: "deadTasks.send",
   delete: "deadTasks.delete",
   runNow: "deadTasks.runNow",
   debugNow: "deadTasks.debugNow",

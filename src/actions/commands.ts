@@ -1,6 +1,7 @@
 import { commands, window, type Disposable } from "vscode";
 import type { CodeFiles } from "../code/codeFiles";
 import { openFailingLine } from "../code/failingLine";
+import type { RetryCheck } from "../code/retryCheck";
 import type { TaskClasses } from "../code/taskClasses";
 import { openTaskClass, showClassTasks } from "../code/taskClassesCommands";
 import type { RecordComparison } from "../detail/compareRecords";
@@ -26,6 +27,7 @@ import type { TaskView } from "../tree/taskView";
 import type { UndoList } from "./undoList";
 import { chosenNodes, recordReference, recordsOf, type RecordReference } from "./references";
 import { askWhen } from "./retryLater";
+import { sendToAnotherStore } from "./sendElsewhere";
 import type { TaskActions } from "./taskActions";
 
 export interface CommandServices extends HistoryServices {
@@ -43,6 +45,7 @@ export interface CommandServices extends HistoryServices {
   readonly rawFiles: RawFiles;
   readonly code: CodeFiles;
   readonly taskClasses: TaskClasses;
+  readonly retryCheck: RetryCheck;
   readonly ruby: RubyReader;
   readonly reporter: Reporter;
 }
@@ -109,6 +112,9 @@ export function registerCommands(services: CommandServices): Disposable[] {
     }),
     [Command.editAndRetry]: onRecord((record) => editRetry.open(record)),
     [Command.retryEdited]: ([uri]) => editRetry.retry(uri),
+    [Command.send]: onRecords((records) =>
+      sendToAnotherStore(records, { ...services, departed: actions.tellDeparture }),
+    ),
     [Command.delete]: onRecords((records) => actions.delete(records)),
     [Command.runNow]: onRecord((record) => runs.run(record, "run")),
     [Command.debugNow]: onRecord((record) => runs.run(record, "debug")),

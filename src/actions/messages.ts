@@ -84,7 +84,7 @@ export function retryConfirmation(
 }
 
 /** For each kind of doubt about `all` tasks how many have it, the most frequent first. */
-function doubtSentences(doubts: readonly Doubt[], all: number): string[] {
+export function doubtSentences(doubts: readonly Doubt[], all: number): string[] {
   const counts = new Map<string, number>();
   for (const { named } of doubts) counts.set(named, (counts.get(named) ?? 0) + 1);
   const kinds = [...counts].sort(([, one], [, other]) => other - one);
@@ -110,11 +110,11 @@ export function changedSentence(changed: number, all: number): string {
   return `The code of ${which} has changed since they died.`;
 }
 
-function nameOfOne(record: RecordReference): string {
+export function nameOfOne(record: RecordReference): string {
   return record.readable ? `the dead task ${oneLine(record.name)}` : "the record that cannot be read";
 }
 
-function countedRecords(records: readonly RecordReference[]): string {
+export function countedRecords(records: readonly RecordReference[]): string {
   const unreadable = records.filter((record) => !record.readable).length;
   const tasks = records.length - unreadable;
   const parts: string[] = [];
@@ -123,7 +123,7 @@ function countedRecords(records: readonly RecordReference[]): string {
   return parts.join(" and ");
 }
 
-function from(records: readonly RecordReference[]): string {
+export function from(records: readonly RecordReference[]): string {
   const names = [...new Set(records.map((record) => record.store.name))];
   return names.length === 1 ? ` from ${names[0] ?? ""}` : ` from ${formatCount(names.length)} stores`;
 }
@@ -159,6 +159,6 @@ export function troubleText(verb: "retried" | "deleted", { missing, failed }: Ou
   return sentences.length === 0 ? null : sentences.join(" ");
 }
 
-function withStop(text: string): string {
+export function withStop(text: string): string {
   return /[.!?…]$/.test(text) ? text : `${text}.`;
 }

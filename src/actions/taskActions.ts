@@ -35,9 +35,11 @@ const longestLook = 1_000;
 export interface Departure {
   readonly storeKey: string;
   readonly ids: readonly string[];
-  readonly by: "retry" | "delete" | "run";
+  readonly by: "retry" | "delete" | "run" | "send";
   /** When what was retried is to run: Unix seconds, null for at once. */
   readonly publishAt: number | null;
+  /** The name of the store that it was sent to. */
+  readonly to?: string;
 }
 
 /** What a user does to tasks, from the tree or the detail pane. Nothing here throws for a failed operation: it is reported. */
@@ -70,6 +72,11 @@ export class TaskActions {
     this.#undoList = undoList;
     this.#runs = runs;
   }
+
+  /** Tells the views of what left a store by another way than these. */
+  readonly tellDeparture = (departure: Departure): void => {
+    this.#departed.fire(departure);
+  };
 
   /** `publishAt`: whole Unix seconds, null for at once. */
   async retry(records: readonly RecordReference[], publishAt: number | null = null): Promise<void> {
@@ -272,7 +279,7 @@ interface Ids {
 }
 
 /** The first of these, by their store. */
-function tasksToLookAt(records: readonly RecordReference[]): ReadonlyMap<StoreModel, readonly TaskSummary[]> {
+export function tasksToLookAt(records: readonly RecordReference[]): ReadonlyMap<StoreModel, readonly TaskSummary[]> {
   const groups = groupByStore(records.slice(0, mostLookedAt));
   return new Map(groups.map((group) => [group.store, group.records.map(taskOf).filter((task) => task !== undefined)]));
 }

@@ -53,6 +53,11 @@ export class UndoList {
     return { directory: this.#directory, title, limits };
   }
 
+  /** Something new may be undone. */
+  tellChange(): void {
+    this.#changed.fire(undefined);
+  }
+
   /** Lets the user choose among what can be undone. */
   async choose(): Promise<void> {
     if (!(await trustedFor("brought back"))) return;
@@ -62,13 +67,13 @@ export class UndoList {
       return;
     }
     const now = Date.now() / 1000;
-    const picks = changes.map(({ name, title, at, directory, log }) => ({
-      label: `$(${log === null ? "trash" : "debug-rerun"}) ${title}`,
-      description: `${log === null ? "deleted" : "retried"} ${relativeTime(at, now)}`,
-      detail: workspace.asRelativePath(directory, true),
-      name,
+    const picks = changes.map((change) => ({
+      label: `$(${iconOf(change)}) ${change.title}`,
+      description: `${doneOf(change)} ${relativeTime(change.at, now)}`,
+      detail: workspace.asRelativePath(change.directory, true),
+      name: change.name,
     }));
-    const placeHolder = "Undo which deletion or retry? A retry can be undone until a Rage worker takes its tasks.";
+    const placeHolder = "Undo what? A retry can be undone until a Rage worker takes its tasks.";
     const picked = await window.showQuickPick(picks, { placeHolder, matchOnDescription: true, matchOnDetail: true });
     if (picked !== undefined) await this.undo([picked.name]);
   }
@@ -119,24 +124,29 @@ export class UndoList {
   /** Undoes these, each by itself; reported, never thrown. */
   async undo(names: readonly string[]): Promise<void> {
     if (!(await trustedFor("brought back"))) return;
-    const outcome = { restored: 0, present: 0, gone: 0 };
+    const outcome = { restored: 0, present: 0, gone: 0, takenAway: 0, changed: 0 };
     await window.withProgress({ location: { viewId: View.tasks } }, async () => {
       for (const name of names) {
         try {
-          const { found, restored, present } = await this.#service.undoChange(this.#directory, name);
+          const { found, restored, present, elsewhere } = await this.#service.undoChange(this.#directory, name);
           outcome.restored += restored.length;
           outcome.present += present.length;
           outcome.gone += found ? 0 : 1;
+          outcome.takenAway += elsewhere?.gone.length ?? 0;
+          outcome.changed += elsewhere?.changed.length ?? 0;
         } catch (error) {
           this.#reporter.failure("undo", error);
         }
       }
     });
     this.#changed.fire(undefined);
-    this.#reporter.log("info", `undo: ${outcome.restored} dead again, ${outcome.present} there already`);
+    this.#reporter.log(
+      "info",
+      `undo: ${outcome.restored} dead again, ${outcome.present} there already, ${outcome.takenAway} taken away again`,
+    );
     const text = undoneText(outcome);
     if (text === "") return;
-    if (outcome.present + outcome.gone > 0) void window.showWarningMessage(text);
+    if (outcome.present + outcome.gone + outcome.changed > 0) void window.showWarningMessage(text);
     else window.setStatusBarMessage(text, 5000);
   }
 }
@@ -148,11 +158,31 @@ export function undoNote(obstacle: string | null): string {
   return `It can be undone for ${counted(days, "day")}, by "Dead Tasks: Undo".`;
 }
 
-function undoneText({ restored, present, gone }: Readonly<Record<"restored" | "present" | "gone", number>>): string {
+function iconOf({ log, elsewhere }: UndoableChange): string {
+  if (elsewhere?.way === "copy") return "copy";
+  if (elsewhere !== undefined) return "export";
+  return log === null ? "trash" : "debug-rerun";
+}
+
+function doneOf({ log, elsewhere }: UndoableChange): string {
+  if (elsewhere === undefined) return log === null ? "deleted" : "retried";
+  const there = workspace.asRelativePath(elsewhere.directory, true);
+  return elsewhere.way === "copy" ? `copied to ${there}` : `retried in ${there}`;
+}
+
+type Undone = Readonly<Record<"restored" | "present" | "gone" | "takenAway" | "changed", number>>;
+
+function undoneText({ restored, present, gone, takenAway, changed }: Undone): string {
   const parts: string[] = [];
   if (restored > 0) parts.push(`Brought back ${counted(restored, "dead task")}.`);
   if (present === 1) parts.push("1 is among the dead tasks already, and is left as it is.");
   if (present > 1) parts.push(`${formatCount(present)} are among the dead tasks already, and are left as they are.`);
+  if (takenAway > 0)
+    parts.push(
+      `Took ${counted(takenAway, "task")} away again from where ${takenAway === 1 ? "it was" : "they were"} sent.`,
+    );
+  if (changed === 1) parts.push("1 has changed there since, and is left as it is.");
+  if (changed > 1) parts.push(`${formatCount(changed)} have changed there since, and are left as they are.`);
   if (gone > 0) parts.push("What was done cannot be undone any more: it is not kept.");
   return parts.join(" ");
 }

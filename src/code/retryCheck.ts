@@ -9,7 +9,7 @@ import type { StoreModel } from "../stores/storeModel";
 import { oneLine } from "../text/labels";
 import { misfitOfAll } from "./argumentFit";
 import { insideOf, parseFrame } from "./frames";
-import { applicationOf, choices, type TaskClasses } from "./taskClasses";
+import { applicationOf, choices, type Located, type TaskClasses } from "./taskClasses";
 
 /** While somebody types, nothing is looked at anew, in milliseconds. */
 const settleTime = 500;
@@ -62,33 +62,39 @@ export class RetryCheck implements Disposable {
   /** Of another call of the task's class. Null, too, where that takes more than `time` milliseconds. */
   async ofCall(time: number, store: StoreModel, task: TaskSummary, shape: ArgumentShape): Promise<Doubt | null> {
     if (!isInWorkspace(applicationOf(store))) return null;
-    const checking = this.#doubt(store, task, shape, new Map()).catch((error: unknown) => {
+    const checking = this.#doubt(store, store, task, shape, new Map()).catch((error: unknown) => {
       this.#logFailure(store, error);
       return null;
     });
     return await Promise.race([checking, delay(time, null, { ref: false })]);
   }
 
-  /** What is found of these within `time` milliseconds. */
+  /** What is found of these within `time` milliseconds. `there`: the store in which they are to run, where that is another one. */
   async within(
     time: number,
     tasks: ReadonlyMap<StoreModel, readonly TaskSummary[]>,
+    there?: Located,
   ): Promise<ReadonlyMap<TaskSummary, Doubt>> {
     const doubts = new Map<TaskSummary, Doubt>();
-    const checking = Promise.all([...tasks].map(([store, some]) => this.#check(store, some, doubts)));
+    const checking = Promise.all([...tasks].map(([store, some]) => this.#check(store, some, doubts, there)));
     await Promise.race([checking, delay(time, undefined, { ref: false })]);
     // What comes later does not change what the caller has begun to say.
     return new Map(doubts);
   }
 
-  async #check(store: StoreModel, tasks: readonly TaskSummary[], doubts: Map<TaskSummary, Doubt>): Promise<void> {
-    if (!isInWorkspace(applicationOf(store))) return;
+  async #check(
+    store: StoreModel,
+    tasks: readonly TaskSummary[],
+    doubts: Map<TaskSummary, Doubt>,
+    there: Located = store,
+  ): Promise<void> {
+    if (!isInWorkspace(applicationOf(there))) return;
     try {
       await this.#readShapes(store, tasks);
       const inGems = new Map<string, boolean>();
       for (const task of tasks) {
         const shape = this.#shapes.get(task) ?? null;
-        const doubt = shape === null ? null : await this.#doubt(store, task, shape, inGems);
+        const doubt = shape === null ? null : await this.#doubt(store, there, task, shape, inGems);
         if (doubt !== null) doubts.set(task, doubt);
       }
     } catch (error) {
@@ -114,12 +120,13 @@ export class RetryCheck implements Disposable {
 
   async #doubt(
     store: StoreModel,
+    there: Located,
     task: TaskSummary,
     shape: ArgumentShape,
     inGems: Map<string, boolean>,
   ): Promise<Doubt | null> {
     const { taskClass } = shape;
-    const { found, isComplete } = await this.#classes.find(taskClass, store);
+    const { found, isComplete } = await this.#classes.find(taskClass, there);
     const name = oneLine(taskClass, 80);
     if (found.length === 0) {
       if (!isComplete) return null;
@@ -128,7 +135,7 @@ export class RetryCheck implements Disposable {
       const text = `${name} is not defined in this workspace.`;
       return inGem ? null : { text, named: text };
     }
-    const meant = choices(found, applicationOf(store));
+    const meant = choices(found, applicationOf(there));
     // Half-typed source may say anything; and of some names only the running program knows whose they are.
     if (meant.some(({ definition, isSound }) => !isSound || definition.name !== taskClass)) return null;
     const misfit = misfitOfAll(

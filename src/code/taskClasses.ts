@@ -5,7 +5,6 @@ import type { ClassDefinition, Definitions, FoundDefinition } from "../ruby/prot
 import type { RubyReader } from "../ruby/reader";
 import { isClassName, lastPart, mayDefine } from "../ruby/textFilter";
 import { Emitter } from "../stores/emitter";
-import type { StoreModel } from "../stores/storeModel";
 import { counted, oneLine } from "../text/labels";
 import { insideOf } from "./frames";
 import { conventionalPath, isTest, likeliestFirst, unlikelihood } from "./taskClassesNames";
@@ -24,6 +23,11 @@ export interface FoundClass {
   /** Whether Ruby would load the file. */
   readonly isSound: boolean;
   readonly definition: ClassDefinition;
+}
+
+/** What a store's application is told by. */
+export interface Located {
+  readonly description: { readonly target: { readonly path: string } };
 }
 
 export interface ClassSearch {
@@ -54,7 +58,7 @@ export class TaskClasses implements Disposable {
   }
 
   /** `store`: one whose application comes first. Rejects with an Error fit for a user where Ruby source cannot be read at all. */
-  async find(name: string, store: StoreModel | null): Promise<ClassSearch> {
+  async find(name: string, store: Located | null): Promise<ClassSearch> {
     this.#watch();
     const application = store === null ? null : applicationOf(store);
     const key = `${application ?? ""} ${name}`;
@@ -164,7 +168,7 @@ export class TaskClasses implements Disposable {
 }
 
 /** The directory of a store's application. */
-export function applicationOf({ description }: StoreModel): string {
+export function applicationOf({ description }: Located): string {
   return dirname(description.target.path);
 }
 

@@ -2,6 +2,7 @@ import type { DetailOptions, RecordDetail } from "../service/protocol";
 import type { StoreService } from "../service/storeService";
 import type { ValuePath } from "../service/valueProtocol";
 import { whenRun } from "../actions/messages";
+import { runsThere } from "../actions/sendMessages";
 import type { Departure } from "../actions/taskActions";
 import { failingFrame } from "../code/frameFiles";
 import { Emitter, type Disposable } from "../stores/emitter";
@@ -137,12 +138,13 @@ export class RecordFollower implements Disposable {
   }
 
   /** We took records out ourselves, and so know what became of them. */
-  departed({ storeKey, ids, by, publishAt }: Departure): void {
+  departed({ storeKey, ids, by, publishAt, to = "" }: Departure): void {
     if (storeKey !== this.#reference.storeKey || !ids.includes(this.#reference.id)) return;
     const texts = {
       retry: `You retried this task. ${whenRun("It runs", publishAt)}`,
       delete: "You deleted this task.",
       run: "You ran this task, and it succeeded.",
+      send: `You retried this task in ${to}. ${runsThere("It runs")}`,
     };
     this.#gone({ tone: "gone", text: texts[by] });
   }

@@ -311,7 +311,7 @@ class StoreWorker implements Answers {
     const onFinished = (finished: readonly FinishedReplay[]): void => {
       this.#tellFinished(key, finished, ids);
     };
-    const there = [...this.#hosts].find(([, { store }]) => store === target);
+    const there = this.#hostAt({ directory, prefix });
     const record = this.#recorder(key, ids);
     try {
       return await this.#change(key, async () => {
@@ -380,13 +380,7 @@ class StoreWorker implements Answers {
   #recordUndone(entry: UndoEntry, { restored, elsewhere }: UndoneChange): void {
     const { directory, prefix, name, title, log } = entry;
     const [, host] = this.#hostAt({ directory, prefix }) ?? [];
-    const record = this.#history.recorder(entry, restored, (id) => host?.index.taskClass(id) ?? null);
-    const done = restored.map((id) => ({ id }));
-    record({ kind: log === null ? "undo" : "takeBack", done, undone: { name, title } });
     const ids = elsewhere?.gone ?? restored;
-    const host = [...this.#hosts.values()].find(
-      ({ store: { names } }) => names.directory === directory && names.prefix === prefix,
-    );
     const record = this.#history.recorder(entry, ids, (id) => host?.index.taskClass(id) ?? null);
     const done = ids.map((id) => ({ id }));
     const target = entry.elsewhere === undefined ? {} : { target: entry.elsewhere };

@@ -1,0 +1,97 @@
+import type { Doubt } from "../code/retryCheck";
+import type { SendWay } from "../service/sendProtocol";
+import { counted, formatCount, oneLine } from "../text/labels";
+import { countedRecords, doubtSentences, from, nameList, nameOfOne, withStop, type Confirmation } from "./messages";
+import type { RecordReference } from "./references";
+
+/** Where tasks are sent to, as far as it is told. */
+export interface ToldTarget {
+  readonly name: string;
+  /** For people. */
+  readonly directory: string;
+  readonly networkFileSystem: string | null;
+  readonly exists: boolean;
+}
+
+/** `left`: how many of the selected records are left out, since they cannot be retried. `undo`: whether it can be undone. */
+export function sendConfirmation(
+  way: SendWay,
+  records: readonly RecordReference[],
+  target: ToldTarget,
+  { doubts, left, undo }: { readonly doubts: readonly Doubt[]; readonly left: number; readonly undo: string },
+): Confirmation {
+  const [only] = records;
+  const isOne = records.length === 1 && only !== undefined;
+  const what = isOne ? nameOfOne(only) : countedRecords(records);
+  const message =
+    way === "copy"
+      ? `Copy ${what}${from(records)} to ${target.name}?`
+      : `Retry ${what}${from(records)} in ${target.name}${way === "move" ? ` and remove ${isOne ? "it" : "them"} here` : ""}?`;
+  const notes = [`To ${target.directory}${target.exists ? "" : ", which has no tasks yet"}.`];
+  if (way !== "copy") notes.push(runsThere(isOne ? "It runs" : "They run"));
+  if (way === "retry") notes.push(`${isOne ? "It stays" : "They stay"} among the dead tasks here.`);
+  if (left > 0)
+    notes.push(`${counted(left, "record")} that cannot be read can only be copied, and stay where they are.`);
+  notes.push(...doubtsThere(doubts, records.length));
+  if (target.networkFileSystem !== null) {
+    notes.push(
+      `${target.name} is on a network file system (${target.networkFileSystem}): what holds on a local disk may not hold there.`,
+    );
+  }
+  const verb = { copy: "Copy", retry: "Retry There", move: "Retry and Remove" }[way];
+  return {
+    message,
+    detail: `${isOne ? only.id : nameList(records)}\n\n${notes.join("\n")}\n\n${undo}`,
+    button: isOne ? verb : `${verb} ${formatCount(records.length)}`,
+  };
+}
+
+/** `subject`: `It runs`, `They run`. */
+export function runsThere(subject: string): string {
+  return `${subject} when a Rage worker next starts there.`;
+}
+
+function doubtsThere(doubts: readonly Doubt[], all: number): string[] {
+  const [only] = doubts;
+  if (all === 1 && only !== undefined) return [`${only.text} As the code there stands, it would fail again.`];
+  return doubtSentences(doubts, all);
+}
+
+/** What came of it, over all stores that it was sent from. */
+export interface SendResult {
+  readonly sent: readonly RecordReference[];
+  readonly present: readonly RecordReference[];
+  readonly missing: readonly RecordReference[];
+  readonly failed: readonly { readonly record: RecordReference; readonly error: string }[];
+}
+
+/** A sentence for what succeeded; null where nothing did. */
+export function sentText(way: SendWay, { sent }: SendResult, target: string): string | null {
+  const [only] = sent;
+  if (only === undefined) return null;
+  const what = sent.length === 1 ? (only.readable ? oneLine(only.name) : "the record") : countedRecords(sent);
+  if (way === "copy") return `Copied ${what} to ${target}.`;
+  const runs = runsThere(sent.length === 1 ? "It runs" : `All ${formatCount(sent.length)} run`);
+  return `Retried ${what} in ${target}. ${runs}`;
+}
+
+/** What did not succeed, named; null where everything did. */
+export function sendTroubleText({ present, missing, failed }: SendResult, target: string): string | null {
+  const sentences: string[] = [];
+  if (present.length > 0) {
+    const isOne = present.length === 1;
+    const also = isOne ? "a task of its id, and was left as it is" : "tasks of their ids, which were left as they are";
+    sentences.push(`${named(present)}: ${target} has ${also}.`);
+  }
+  if (missing.length > 0) sentences.push(`${named(missing)}: no longer among the dead tasks here.`);
+  if (failed.length > 0) {
+    const texts = failed.slice(0, 3).map(({ record, error }) => `${oneLine(record.name)}: ${withStop(error)}`);
+    const more = failed.length > 3 ? ` And ${formatCount(failed.length - 3)} more; the log names them.` : "";
+    sentences.push(`${counted(failed.length, "task")} could not be sent. ${texts.join(" ")}${more}`);
+  }
+  return sentences.length === 0 ? null : sentences.join(" ");
+}
+
+function named(records: readonly RecordReference[]): string {
+  return nameList(records).replaceAll("\n", ", ");
+}
