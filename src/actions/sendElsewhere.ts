@@ -2,6 +2,7 @@ import { window, type QuickPickItem } from "vscode";
 import type { Doubt, RetryCheck } from "../code/retryCheck";
 import { View } from "../ids";
 import type { NotificationAction, Reporter } from "../reporter";
+import type { TaskRuns } from "../run/taskRuns";
 import type { SendWay } from "../service/sendProtocol";
 import type { StoreService } from "../service/storeService";
 import type { StoreRegistry } from "../stores/storeRegistry";
@@ -25,6 +26,7 @@ export interface SendServices {
   readonly registry: StoreRegistry;
   readonly retryCheck: RetryCheck;
   readonly undoList: UndoList;
+  readonly runs: Pick<TaskRuns, "mayReplay">;
   readonly reporter: Reporter;
   /** Tells the views what has left a store. */
   readonly departed: (departure: Departure) => void;
@@ -35,7 +37,7 @@ export interface SendServices {
  * that cannot be changed can be sent from, as long as nothing is to be removed from it.
  */
 export async function sendToAnotherStore(records: readonly RecordReference[], services: SendServices): Promise<void> {
-  const { service, registry, undoList, reporter } = services;
+  const { service, registry, undoList, runs, reporter } = services;
   if (records.length === 0) {
     void window.showInformationMessage("Select a dead task first.");
     return;
@@ -57,6 +59,7 @@ export async function sendToAnotherStore(records: readonly RecordReference[], se
   const way = await chooseWay(records, target);
   if (way === undefined) return;
   const chosen = way === "copy" ? records : records.filter(({ readable }) => readable);
+  if (way !== "copy" && !(await runs.mayReplay(chosen))) return;
   const doubts = way === "copy" ? [] : await doubtsThere(chosen, target, services);
   const obstacle = await undoList.obstacle(way === "move" ? chosen : []);
   const question = sendConfirmation(

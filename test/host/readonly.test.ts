@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { chmodSync, readdirSync, readFileSync } from "node:fs";
+import { chmodSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { commands } from "vscode";
+import { Uri, commands, window, type QuickPickItem } from "vscode";
 import type { StoreModel } from "../../src/stores/storeModel";
 import { dataFile } from "../support/fixtures";
 import { deadTasks, eventually, folder, recordNodes, storeNamed, useDialogs } from "./window";
@@ -18,6 +18,8 @@ describe("a store that the user may not write to", () => {
     storage = join(folder(), "storage");
     store = await storeNamed("bookshop");
     assert.equal(store.status.readOnly, null);
+    mkdirSync(join(folder(), "..", "colleague"));
+    chmodSync(join(folder(), "..", "colleague"), 0o777);
     if (process.getuid?.() === 0) {
       // Nothing is forbidden to root, so this whole extension host, its worker included, becomes another user, for good.
       chmodSync(join(folder(), ".."), 0o755);
@@ -56,6 +58,41 @@ describe("a store that the user may not write to", () => {
     await assert.rejects(service.retry(store.key, [id], null), /no permission/);
     await assert.rejects(service.delete(store.key, [id]), /no permission/);
     assert.deepEqual({ files: readdirSync(storage), data: readFileSync(dataFile(storage)) }, before);
+  });
+
+  it("can be sent from, as long as nothing is to be removed", async () => {
+    const before = { files: readdirSync(storage), data: readFileSync(dataFile(storage)) };
+    const target = join(folder(), "..", "colleague", "storage");
+    const { showQuickPick, showOpenDialog, showInputBox } = window;
+    const [node] = await recordNodes(store);
+    const lists: string[][] = [];
+    Reflect.set(window, "showOpenDialog", () => Promise.resolve([Uri.file(target)]));
+    Reflect.set(window, "showInputBox", () => Promise.resolve("deferred-"));
+    dialogs.answer = ({ buttons }) => buttons.find((button) => /^(Copy|Retry There)$/.test(button));
+    try {
+      for (const way of ["Copy There", "Retry There, Keep Here"]) {
+        Reflect.set(window, "showQuickPick", (items: readonly QuickPickItem[]) => {
+          lists.push(items.map(({ label }) => label));
+          return Promise.resolve(items.find(({ label }) => label.includes("Another") || label.includes(way)));
+        });
+        await commands.executeCommand("deadTasks.send", node, [node]);
+        assert.match(dialogs.shown.at(-1)!.text, /^(Copied|Retried) /);
+      }
+      assert.deepEqual(
+        lists[1]!.map((label) => label.replace(/^\S+ /, "")),
+        ["Copy There as Dead Tasks, Keep Here", "Retry There, Keep Here"],
+      );
+      assert.equal(readdirSync(target).filter((file) => /^deferred-(dead_tasks-0|0-.*)$/.test(file)).length, 2);
+      assert.deepEqual({ files: readdirSync(storage), data: readFileSync(dataFile(storage)) }, before);
+      const { service } = await deadTasks();
+      const place = { path: target, prefix: "deferred-" };
+      const { id } = store.newestFirst()[0]!;
+      await assert.rejects(service.send(store.key, [id], place, "move"), /no permission/);
+    } finally {
+      Reflect.set(window, "showQuickPick", showQuickPick);
+      Reflect.set(window, "showOpenDialog", showOpenDialog);
+      Reflect.set(window, "showInputBox", showInputBox);
+    }
   });
 
   it("is shown in the pane with the same reason", async () => {

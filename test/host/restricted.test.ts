@@ -50,6 +50,8 @@ describe("the extension in Restricted Mode", () => {
     await commands.executeCommand("deadTasks.editAndRetry", nodes[0], nodes);
     assert.equal(dialogs.only().text, "In Restricted Mode dead tasks can be read, not edited and retried.");
     assert.equal(window.activeTextEditor, undefined);
+    await commands.executeCommand("deadTasks.send", nodes[0], nodes.slice(0, 3));
+    assert.equal(dialogs.only().text, "In Restricted Mode dead tasks can be read, not sent to another store.");
     for (const command of ["retryAll", "deleteAll"]) {
       await commands.executeCommand(`deadTasks.${command}`, { kind: "store", store });
       assert.match(dialogs.only().text, /^In Restricted Mode/);
