@@ -75,7 +75,17 @@ export function activate(context: ExtensionContext): Testing {
     reporter,
     column: () => pane.column,
   });
-  const actions = new TaskActions(service, reporter, context.globalState, changes, retryCheck, undoList, runs);
+  const actions = new TaskActions({
+    service,
+    registry,
+    reporter,
+    memory: context.globalState,
+    changes,
+    retryCheck,
+    undoList,
+    view,
+    runs,
+  });
   const editRetry = new EditRetry({
     context,
     service,
@@ -111,6 +121,7 @@ export function activate(context: ExtensionContext): Testing {
     changes,
     retryCheck,
     reporter,
+    view,
   });
   context.subscriptions.push(
     reporter,
@@ -123,6 +134,7 @@ export function activate(context: ExtensionContext): Testing {
     ...keepHistory(service, registry, reporter, context),
     historyView,
     historyDiff,
+    actions,
     pane,
     runs,
     stores.onDidLook(() => runs.settleLeft()),

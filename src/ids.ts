@@ -28,6 +28,12 @@ export const Command = {
   compareWithSelected: "deadTasks.compareWithSelected",
   retryAll: "deadTasks.retryAll",
   deleteAll: "deadTasks.deleteAll",
+  /** The same two under names that say what they act on while the list is filtered. */
+  retryMatching: "deadTasks.retryMatching",
+  deleteMatching: "deadTasks.deleteMatching",
+  filter: "deadTasks.filter",
+  changeFilter: "deadTasks.changeFilter",
+  clearFilter: "deadTasks.clearFilter",
   undo: "deadTasks.undo",
   takeBack: "deadTasks.takeBack",
   forgetUndo: "deadTasks.forgetUndo",
@@ -61,6 +67,8 @@ export const ContextKey = {
   storeCount: "deadTasks.storeCount",
   /** Whether a store that can be changed has tasks, for "Retry All" and "Delete All". */
   hasChangeableTasks: "deadTasks.hasChangeableTasks",
+  /** Whether the list shows only what a filter lets through. */
+  filtered: "deadTasks.filtered",
   /** Whether a record was selected to be compared with another. */
   selectedForCompare: "deadTasks.selectedForCompare",
   /** Whether the history is that of all workspaces. */

@@ -42,8 +42,13 @@ export async function chosen<Button extends string>(
 }
 
 /** A notification with actions. Does not wait for the answer. */
-export function offer(text: string, actions: readonly NotificationAction[]): void {
-  void window
-    .showInformationMessage(withoutLinks(text), ...actions.map(({ title }) => title))
-    .then((choice) => actions.find(({ title }) => title === choice)?.run());
+export function offer(
+  text: string,
+  actions: readonly NotificationAction[],
+  severity: "information" | "warning" = "information",
+): void {
+  const show = severity === "warning" ? window.showWarningMessage : window.showInformationMessage;
+  void show(withoutLinks(text), ...actions.map(({ title }) => title)).then((choice) =>
+    actions.find(({ title }) => title === choice)?.run(),
+  );
 }

@@ -20,12 +20,15 @@ import type { StoreModel } from "../stores/storeModel";
 import type { StoreRegistry } from "../stores/storeRegistry";
 import type { WorkspaceStores } from "../stores/workspaceStores";
 import { counted } from "../text/labels";
+import type { FilteredTasks } from "../tree/filteredTasks";
+import { askFilter } from "../tree/filterInput";
 import { isTreeNode, type TreeNode } from "../tree/nodes";
 import { isPendingNode } from "../tree/pendingTree";
 import type { PendingView } from "../tree/pendingView";
 import type { TaskView } from "../tree/taskView";
 import type { UndoList } from "./undoList";
-import { chosenNodes, recordReference, recordsOf, type RecordReference } from "./references";
+import { offer } from "./asking";
+import { chosenNodes, recordsOf, taskReference, type RecordReference } from "./references";
 import { askWhen } from "./retryLater";
 import { sendToAnotherStore } from "./sendElsewhere";
 import type { TaskActions } from "./taskActions";
@@ -77,12 +80,20 @@ export function registerCommands(services: CommandServices): Disposable[] {
       const [record] = recordsOf(chosen(given.slice(0, 1)) ?? []);
       if (record !== undefined) await act(record);
     };
+  /** What is shown of the tasks at this moment, page by page: what comes later is not part of "all", nor what a filter hides. */
   const onAll =
-    (prompt: string, act: (records: RecordReference[]) => Promise<void>): Handler =>
+    (verb: string, act: (records: RecordReference[], predicate: string | null) => Promise<void>): Handler =>
     async (given) => {
-      const store = await chooseStore(registry, given, prompt);
-      if (store !== undefined) await act(allTasks(store));
+      const { filtered } = view;
+      await filtered.settled();
+      const chosen = await chooseStores(registry, filtered, given, verb);
+      if (chosen === null) return;
+      const records = chosen.flatMap((store) => filtered.newestFirst(store).map((task) => taskReference(store, task)));
+      if (records.length === 0 && filtered.filter !== null) tellNothingMatches();
+      else await act(records, filtered.filter?.predicate ?? null);
     };
+  const retryAll = onAll("Retry", (records, predicate) => actions.retry(records, null, predicate));
+  const deleteAll = onAll("Delete", (records, predicate) => actions.delete(records, predicate));
   const handlers: Readonly<Record<Command, Handler>> = {
     [Command.show]: onRecord((record) => pane.show(record.store, record.id)),
     [Command.openFailingLine]: async (given) => {
@@ -136,8 +147,15 @@ export function registerCommands(services: CommandServices): Disposable[] {
     [Command.compare]: onRecords((records) => comparison.compare(records)),
     [Command.selectForCompare]: onRecord((record) => comparison.select(record)),
     [Command.compareWithSelected]: onRecord((record) => comparison.compareWithSelected(record)),
-    [Command.retryAll]: onAll("Retry all dead tasks of which store?", (records) => actions.retry(records)),
-    [Command.deleteAll]: onAll("Delete all dead tasks of which store?", (records) => actions.delete(records)),
+    [Command.retryAll]: retryAll,
+    [Command.deleteAll]: deleteAll,
+    [Command.retryMatching]: retryAll,
+    [Command.deleteMatching]: deleteAll,
+    [Command.filter]: () => askFilter(view, registry),
+    [Command.changeFilter]: () => askFilter(view, registry),
+    [Command.clearFilter]: () => {
+      view.setFilter(null);
+    },
     [Command.undo]: () => undoList.choose(),
     [Command.takeBack]: async ([item]) => {
       if (isPendingNode(item) && item.kind === "log" && item.undo !== null) await undoList.undo([item.undo]);
@@ -174,9 +192,14 @@ export function registerCommands(services: CommandServices): Disposable[] {
   );
 }
 
-/** The tasks that are shown at this moment, page by page: what comes later is not part of "all". */
-function allTasks(store: StoreModel): RecordReference[] {
-  return store.newestFirst().map((task) => recordReference(store, task.id));
+function tellNothingMatches(): void {
+  const clear = {
+    title: "Clear Filter",
+    run: async () => {
+      await commands.executeCommand(Command.clearFilter);
+    },
+  };
+  offer("No dead task matches the filter.", [clear]);
 }
 
 function tellItemGone(): void {
@@ -184,29 +207,39 @@ function tellItemGone(): void {
   void window.showInformationMessage(text);
 }
 
-/** The store that was clicked, or is the only one with tasks, or is picked. */
-async function chooseStore(
+/** The store that was clicked, or is the only one of which tasks are shown, or what is picked; null for none. */
+async function chooseStores(
   registry: StoreRegistry,
+  filtered: FilteredTasks,
   given: readonly unknown[],
-  prompt: string,
-): Promise<StoreModel | undefined> {
+  verb: string,
+): Promise<readonly StoreModel[] | null> {
   const [item] = given;
-  if (isTreeNode(item) && "store" in item) return item.store;
+  if (isTreeNode(item) && "store" in item) return [item.store];
   if (given.length > 0 && registry.stores.length > 1) {
     // With several, the command is in the menu of a store's item; the view's own menu has it only where there is one store.
     tellItemGone();
-    return undefined;
+    return null;
   }
-  const stores = registry.stores.filter((store) => store.wasReady && store.taskCount > 0);
+  const isFiltered = filtered.filter !== null;
+  const stores = registry.stores.filter((store) => store.wasReady && filtered.count(store) > 0);
   if (stores.length === 0) {
     const isReading = registry.stores.some((store) => !store.wasReady);
-    void window.showInformationMessage(isReading ? "The store is still being read." : "There are no dead tasks.");
+    if (isFiltered && !isReading) tellNothingMatches();
+    else void window.showInformationMessage(isReading ? "The store is still being read." : "There are no dead tasks.");
+    return null;
   }
-  if (stores.length <= 1) return stores[0];
-  const picks = stores.map((store) => ({
-    label: store.name,
-    description: counted(store.taskCount, "dead task"),
-    store,
-  }));
-  return (await window.showQuickPick(picks, { placeHolder: prompt }))?.store;
+  if (stores.length === 1) return stores;
+  const counts = (of: readonly StoreModel[]): string => {
+    const count = counted(
+      of.reduce((sum, store) => sum + filtered.count(store), 0),
+      "dead task",
+    );
+    return isFiltered ? `${count} matching` : count;
+  };
+  const picks = stores.map((store) => ({ label: store.name, description: counts([store]), stores: [store] }));
+  // Without a filter that would be one slip away from everything there is.
+  if (isFiltered) picks.unshift({ label: `All ${stores.length} stores`, description: counts(stores), stores });
+  const what = isFiltered ? "the dead tasks that match" : "all dead tasks";
+  return (await window.showQuickPick(picks, { placeHolder: `${verb} ${what} of which store?` }))?.stores ?? null;
 }

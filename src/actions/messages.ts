@@ -1,4 +1,4 @@
-import { counted, formatCount, oneLine } from "../text/labels";
+import { counted, formatCount, oneLine, shownId } from "../text/labels";
 import { absoluteTime } from "../text/times";
 import type { Doubt } from "../code/retryCheck";
 import type { RecordReference } from "./references";
@@ -26,8 +26,12 @@ export interface Confirmation {
   readonly button: string;
 }
 
-/** `note`: whether it can be undone. */
-export function deleteConfirmation(records: readonly RecordReference[], note: string): Confirmation {
+/** `note`: whether it can be undone. `predicate`: of all tasks that a filter lets through, what they do (`match “timeout”`). */
+export function deleteConfirmation(
+  records: readonly RecordReference[],
+  note: string,
+  predicate: string | null = null,
+): Confirmation {
   const [only] = records;
   if (records.length === 1 && only !== undefined) {
     return {
@@ -37,7 +41,7 @@ export function deleteConfirmation(records: readonly RecordReference[], note: st
     };
   }
   return {
-    message: `Delete ${countedRecords(records)}${from(records)}?`,
+    message: `Delete ${whatIsAsked(records, predicate)}?`,
     detail: `${nameList(records)}\n\n${note}`,
     button: `Delete ${formatCount(records.length)}`,
   };
@@ -67,18 +71,19 @@ export function doubtConfirmation(record: RecordReference, doubt: Doubt, changed
   };
 }
 
-/** `publishAt`: Unix seconds, null for at once. */
+/** `publishAt`: Unix seconds, null for at once. `predicate`: as for `deleteConfirmation`. */
 export function retryConfirmation(
   records: readonly RecordReference[],
   { changed, doubts }: CodeFindings,
   publishAt: number | null = null,
+  predicate: string | null = null,
 ): Confirmation {
   const sentences = doubtSentences(doubts, records.length);
   if (changed > 0) sentences.unshift(changedSentence(changed, records.length));
   const code = sentences.length === 0 ? "" : `\n\n${sentences.join("\n")}`;
   return {
-    message: `Retry ${countedRecords(records)}${from(records)}?`,
-    detail: `${nameList(records)}\n\n${whenRun("They run", publishAt)}${code}`,
+    message: `Retry ${whatIsAsked(records, predicate)}?`,
+    detail: `${nameList(records)}\n\n${whenRun(records.length === 1 ? "It runs" : "They run", publishAt)}${code}`,
     button: `Retry ${formatCount(records.length)}`,
   };
 }
@@ -110,6 +115,11 @@ export function changedSentence(changed: number, all: number): string {
   return `The code of ${which} has changed since they died.`;
 }
 
+/** What a retry does not touch although it was chosen. */
+export function leftOut(unreadable: number): string {
+  return `${counted(unreadable, "record")} that cannot be read ${unreadable === 1 ? "is" : "are"} left as ${unreadable === 1 ? "it is" : "they are"}.`;
+}
+
 export function nameOfOne(record: RecordReference): string {
   return record.readable ? `the dead task ${oneLine(record.name)}` : "the record that cannot be read";
 }
@@ -123,6 +133,12 @@ export function countedRecords(records: readonly RecordReference[]): string {
   return parts.join(" and ");
 }
 
+function whatIsAsked(records: readonly RecordReference[], predicate: string | null): string {
+  const what = `${countedRecords(records)}${from(records)}`;
+  if (predicate === null) return what;
+  return `the ${what} that ${records.length === 1 ? predicate.replace(/^match /, "matches ") : predicate}`;
+}
+
 export function from(records: readonly RecordReference[]): string {
   const names = [...new Set(records.map((record) => record.store.name))];
   return names.length === 1 ? ` from ${names[0] ?? ""}` : ` from ${formatCount(names.length)} stores`;
@@ -134,14 +150,42 @@ export interface Outcome {
   /** Were not there any more. */
   readonly missing: readonly RecordReference[];
   readonly failed: readonly { readonly record: RecordReference; readonly error: string }[];
+  /** Whether the user cancelled it, and what was not even begun because of that. */
+  readonly cancelled: boolean;
+  readonly left: readonly RecordReference[];
 }
 
-/** A sentence for what succeeded; null where nothing did. */
-export function doneText(verb: "retried" | "deleted", { done }: Outcome): string | null {
+/** A sentence for what succeeded, or was cancelled; null where there is nothing to say. */
+export function doneText(verb: "retried" | "deleted", { done, cancelled, left }: Outcome): string | null {
   const [only] = done;
+  if (cancelled && only === undefined) return `Cancelled. Nothing was ${verb}.`;
   if (only === undefined) return null;
+  if (cancelled && left.length > 0) return cancelledText(verb, done, left);
   const what = done.length === 1 ? (only.readable ? oneLine(only.name) : "the record") : countedRecords(done);
-  return `${verb === "retried" ? "Retried" : "Deleted"} ${what}.`;
+  const late = cancelled ? "It was too late to cancel: " : "";
+  return `${late}${verb === "retried" ? "Retried" : "Deleted"} ${what}.`;
+}
+
+/** `Cancelled after shop: 12 retried; blog was left as it is.` */
+function cancelledText(verb: string, done: readonly RecordReference[], left: readonly RecordReference[]): string {
+  const names = (records: readonly RecordReference[]): string[] => [...new Set(records.map(({ store }) => store.name))];
+  const spared = names(left);
+  const rest = `${listed(spared)} ${spared.length === 1 ? "was left as it is" : "were left as they are"}`;
+  return `Cancelled after ${listed(names(done))}: ${formatCount(done.length)} ${verb}; ${rest}.`;
+}
+
+/** `shop`, `shop and blog`, `shop, blog and news`. */
+function listed(names: readonly string[]): string {
+  const last = names.at(-1) ?? "";
+  return names.length < 2 ? last : `${names.slice(0, -1).join(", ")} and ${last}`;
+}
+
+/** How many of those that failed an outcome spells out. */
+const failuresShown = 3;
+
+/** Whether what was not done is too much for `troubleText`. */
+export function needsList({ missing, failed }: Outcome): boolean {
+  return missing.length > 1 || failed.length > failuresShown;
 }
 
 /** What did not succeed, named; null where everything did. */
@@ -152,11 +196,17 @@ export function troubleText(verb: "retried" | "deleted", { missing, failed }: Ou
     sentences.push(`${what} ${missing.length === 1 ? "was" : "were"} already gone.`);
   }
   if (failed.length > 0) {
-    const named = failed.slice(0, 3).map(({ record, error }) => `${oneLine(record.name)}: ${withStop(error)}`);
-    const more = failed.length > 3 ? ` And ${formatCount(failed.length - 3)} more; the log names them.` : "";
-    sentences.push(`${counted(failed.length, "task")} could not be ${verb}. ${named.join(" ")}${more}`);
+    const named = failed.slice(0, failuresShown).map(({ record, error }) => `${nameAndId(record)}: ${withStop(error)}`);
+    const more = failed.length - failuresShown;
+    const rest = more > 0 ? ` And ${formatCount(more)} more.` : "";
+    sentences.push(`${counted(failed.length, "task")} could not be ${verb}. ${named.join(" ")}${rest}`);
   }
   return sentences.length === 0 ? null : sentences.join(" ");
+}
+
+function nameAndId({ name, id, readable }: RecordReference): string {
+  const shown = oneLine(shownId(id));
+  return readable ? `${oneLine(name)} (${shown})` : shown;
 }
 
 export function withStop(text: string): string {

@@ -1,3 +1,4 @@
+import type { TaskSummary } from "../service/protocol";
 import type { StoreModel } from "../stores/storeModel";
 import { shownId } from "../text/labels";
 import { isTreeNode, type RecordNode, type TreeNode } from "../tree/nodes";
@@ -9,6 +10,10 @@ export interface RecordReference {
   /** The task class, or the id of a record that cannot be read: for confirmations and outcomes. */
   readonly name: string;
   readonly readable: boolean;
+}
+
+export function taskReference(store: StoreModel, task: TaskSummary): RecordReference {
+  return { store, id: task.id, name: task.taskClass, readable: true };
 }
 
 export function recordReference(store: StoreModel, id: string): RecordReference {
@@ -35,7 +40,7 @@ export function recordsOf(nodes: readonly TreeNode[]): RecordReference[] {
     .filter((node): node is RecordNode => node.kind === "task" || node.kind === "unreadable")
     .map((node) =>
       node.kind === "task"
-        ? { store: node.store, id: node.task.id, name: node.task.taskClass, readable: true }
+        ? taskReference(node.store, node.task)
         : { store: node.store, id: node.id, name: shownId(node.id), readable: false },
     );
 }

@@ -17,6 +17,8 @@ import type { StoreModel } from "../stores/storeModel";
 import type { StoreRegistry } from "../stores/storeRegistry";
 import type { WorkspaceStores } from "../stores/workspaceStores";
 import { oneLine } from "../text/labels";
+import { groupFilter, type TaskFilter } from "../tree/taskFilter";
+import type { TaskView } from "../tree/taskView";
 import { webviewHtml, type WebviewPage } from "../webviewPage";
 import type { RecordComparison } from "./compareRecords";
 import { ExcerptFollower } from "./excerptFollower";
@@ -42,6 +44,7 @@ export interface DetailServices {
   readonly changes: ChangesSinceFailure;
   readonly retryCheck: RetryCheck;
   readonly reporter: Reporter;
+  readonly view: Pick<TaskView, "showOnly">;
 }
 
 const page: WebviewPage = {
@@ -226,6 +229,12 @@ export class OpenPane implements Disposable {
         if (id !== null) await this.#showSimilar(this.#similarRecord(id));
         return;
       }
+      case "retrySimilar":
+        return this.#services.actions.retry(this.#group(), null, this.#groupFilter().predicate);
+      case "deleteSimilar":
+        return this.#services.actions.delete(this.#group(), this.#groupFilter().predicate);
+      case "listSimilar":
+        return this.#services.view.showOnly(this.#groupFilter());
       case "openTaskClass": {
         // The history of one that has gone still names its class.
         if (state.kind === "task")
@@ -290,6 +299,22 @@ export class OpenPane implements Disposable {
     const { store } = this.#ownRecord();
     if (!this.similar.tasks.some((task) => task.id === id)) throw new Error("This task is no longer among the dead.");
     return recordReference(store, id);
+  }
+
+  /** The shown task and those that died like it, as they are known now. */
+  #group(): RecordReference[] {
+    const store = this.#presentStore();
+    const ids = [this.follower.state.reference.id, ...this.similar.tasks.map(({ id }) => id)];
+    return ids.map((id) => recordReference(store, id));
+  }
+
+  #groupFilter(): TaskFilter {
+    const { store, id } = this.#ownRecord();
+    const own = store.task(id);
+    const tasks = [...(own === undefined ? [] : [own]), ...this.similar.tasks];
+    const [kind] = tasks;
+    if (kind === undefined) throw new Error("No task that died like this is among the dead any more.");
+    return groupFilter(store.key, kind, tasks);
   }
 
   async #showSimilar({ store, id }: RecordReference): Promise<void> {

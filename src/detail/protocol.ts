@@ -170,6 +170,10 @@ export type PaneRequest =
   | { readonly name: "showSimilar"; readonly id: string }
   | { readonly name: "compareSimilar"; readonly id: string }
   | { readonly name: "showAllSimilar" }
+  /** The shown task and those like it. */
+  | { readonly name: "retrySimilar" }
+  | { readonly name: "deleteSimilar" }
+  | { readonly name: "listSimilar" }
   | { readonly name: "openFrame"; readonly index: number }
   | ValueQuestion
   | ValueRequest;
@@ -202,6 +206,9 @@ function parseRequest(value: unknown): PaneRequest | null {
     case "copyExcerpt":
     case "copyAll":
     case "showAllSimilar":
+    case "retrySimilar":
+    case "deleteSimilar":
+    case "listSimilar":
       return { name };
     case "setSecrets":
       return typeof shown === "boolean" ? { name, shown } : null;

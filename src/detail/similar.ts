@@ -1,4 +1,5 @@
 import type { TaskSummary } from "../service/protocol";
+import { Turns } from "../stores/turns";
 import { oneLine } from "../text/labels";
 import { normalisedMessage } from "../text/normalisedMessage";
 import type { PaneReference, SimilarView } from "./protocol";
@@ -18,8 +19,6 @@ export interface Death {
 export const mostCandidates = 1_000;
 /** Tasks whose messages are normalised, which takes some microseconds each. */
 const mostNormalised = 20_000;
-/** How long the editor's thread is kept at a time, in milliseconds. */
-const longestTurn = 5;
 /** How many of the nearest deaths the pane lists. */
 const mostNearest = 5;
 
@@ -38,12 +37,11 @@ export async function candidatesFor(
   const message = normalisedMessage(death.message);
   const found: TaskSummary[] = [];
   let normalised = 0;
-  let turn = performance.now();
-  for (const [index, task] of tasks.entries()) {
-    if (index % 200 === 0 && performance.now() - turn > longestTurn) {
-      await new Promise((resolve) => setImmediate(resolve));
+  const turns = new Turns();
+  for (const task of tasks) {
+    if (turns.isOver) {
+      await turns.next();
       if (!isWanted()) return null;
-      turn = performance.now();
     }
     if (task.taskClass !== death.taskClass || task.exceptionClass !== death.exceptionClass) continue;
     if (task.id === death.reference.id) continue;

@@ -11,7 +11,7 @@ const longestList = 25 * pageSize;
 const drawingTime = 250;
 const attempts = 4;
 
-/** Shows a record in the pane, and selects it in the list where it is among the newest few thousand. */
+/** Shows a record in the pane, and selects it in the list where it stands there, among the newest few thousand. */
 export async function showInList(view: TaskView, pane: DetailPane, store: StoreModel, id: string): Promise<void> {
   await pane.show(store, id);
   for (let attempt = 1; attempt <= attempts; attempt++) {
@@ -30,7 +30,7 @@ export async function showInList(view: TaskView, pane: DetailPane, store: StoreM
 function nodeOf({ tree }: TaskView, store: StoreModel, id: string): RecordNode | null {
   const unreadable = store.status.unreadable.find((record) => record.id === id);
   if (unreadable !== undefined) return { kind: "unreadable", store, id, reason: unreadable.reason };
-  const tasks = store.wasReady ? store.newestFirst() : store.early;
+  const tasks = tree.tasks(store);
   const place = tasks.findIndex((task) => task.id === id);
   const task = tasks[place];
   if (task === undefined || place >= longestList) return null;

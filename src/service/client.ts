@@ -1,9 +1,10 @@
 import { Worker } from "node:worker_threads";
-import type { RequestMessage, RequestName, StoreUpdate, WorkerMessage } from "./protocol";
+import type { ChangeProgress, RequestMessage, RequestName, StoreUpdate, WorkerMessage } from "./protocol";
 import { ServiceError, type StoreService } from "./storeService";
 
 type Log = (level: "info" | "warn" | "error", text: string) => void;
-type Listener = (key: string, update: StoreUpdate) => void;
+type UpdateListener = (key: string, update: StoreUpdate) => void;
+type ProgressListener = (operation: string, progress: ChangeProgress) => void;
 
 interface Waiting {
   readonly resolve: (value: unknown) => void;
@@ -43,7 +44,9 @@ export function startStoreService(workerPath: string, log: Log): StoreService {
     send: request("send"),
     lookAtTarget: request("lookAtTarget"),
     prefixesIn: request("prefixesIn"),
+    cancel: request("cancel"),
     pendingLogs: request("pendingLogs"),
+    pendingTask: request("pendingTask"),
     lineBytes: request("lineBytes"),
     undoableChanges: request("undoableChanges"),
     undoChange: request("undoChange"),
@@ -62,11 +65,17 @@ export function startStoreService(workerPath: string, log: Log): StoreService {
     rawLine: request("rawLine"),
     rawBytes: request("rawBytes"),
     closeRawLines: request("closeRawLines"),
-    onUpdate: (listener) => connection.listen(listener),
+    onUpdate: (listener) => listen(connection.updateListeners, listener),
+    onProgress: (listener) => listen(connection.progressListeners, listener),
     dispose: () => {
       connection.dispose();
     },
   };
+}
+
+function listen<Listener>(listeners: Set<Listener>, listener: Listener): { dispose(): void } {
+  listeners.add(listener);
+  return { dispose: () => listeners.delete(listener) };
 }
 
 class Connection {
@@ -75,7 +84,8 @@ class Connection {
   /** Started with the first request: an editor's activation must not wait for a thread. */
   #worker: Worker | null = null;
   readonly #waiting = new Map<number, Waiting>();
-  readonly #listeners = new Set<Listener>();
+  readonly updateListeners = new Set<UpdateListener>();
+  readonly progressListeners = new Set<ProgressListener>();
   #sequence = 0;
   #ended: ServiceError | null = null;
   #disposed = false;
@@ -111,16 +121,12 @@ class Connection {
     });
   }
 
-  listen(listener: Listener): { dispose(): void } {
-    this.#listeners.add(listener);
-    return { dispose: () => this.#listeners.delete(listener) };
-  }
-
   /** Lets changes that are under way finish: a worker killed in the middle of one would leave its lock behind. */
   dispose(): void {
     if (this.#disposed) return;
     this.#disposed = true;
-    this.#listeners.clear();
+    this.updateListeners.clear();
+    this.progressListeners.clear();
     this.#terminateWhenIdle();
   }
 
@@ -132,7 +138,9 @@ class Connection {
 
   #receive(message: WorkerMessage): void {
     if (message.type === "update") {
-      for (const listener of this.#listeners) listener(message.key, message.update);
+      for (const listener of this.updateListeners) listener(message.key, message.update);
+    } else if (message.type === "progress") {
+      for (const listener of this.progressListeners) listener(message.operation, message.progress);
     } else if (message.type === "log") {
       this.#log(message.level, message.text);
     } else {

@@ -19,6 +19,22 @@ export function readPendingLogs(fileSystem: FileSystem, names: StoreNames): Pend
     .filter((log) => log !== null);
 }
 
+/** A task that waits in any of the logs; null where it waits in none. */
+export function findPendingTask(fileSystem: FileSystem, names: StoreNames, id: string): PendingSummary | null {
+  let found: PendingSummary | null = null;
+  for (const name of logNames(fileSystem, names)) {
+    readLog(fileSystem, join(names.directory, name), (lines) => {
+      for (const line of lines) {
+        const frame = parseLogLine(line.bytes, line.rest?.payloadChecksum);
+        if (frame?.id !== id) continue;
+        const dumped = frame.operation === "rem" || line.rest !== null ? null : Buffer.from(frame.dumped);
+        found = frame.operation === "rem" ? null : summaryOf(id, frame.publishAt, dumped);
+      }
+    });
+  }
+  return found;
+}
+
 /** What tells, without reading the logs, whether they changed. */
 export function pendingFingerprint(fileSystem: FileSystem, names: StoreNames): string {
   const parts = logNames(fileSystem, names).map((name) => {

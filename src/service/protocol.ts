@@ -206,6 +206,22 @@ export interface PendingLogs {
   readonly logs: readonly PendingLog[] | null;
 }
 
+/** What has become of a task that was enqueued. */
+export interface PendingTaskLook {
+  /** To be given with the next question. */
+  readonly fingerprint: string;
+  /** Null where it waits in no log; undefined where no log changed since `known`. */
+  readonly task?: PendingSummary | null;
+}
+
+/** How far a change of a store has come. */
+export interface ChangeProgress {
+  /** `enqueue`: the new log of a retry is being written. `remove`: the dead tasks are being removed. */
+  readonly step: "enqueue" | "remove";
+  /** Of this step, from 0 to 1. */
+  readonly fraction: number;
+}
+
 /** How much is kept for undoing, and for how long. */
 export interface UndoLimits {
   /** Bytes, of all changes. */
@@ -283,11 +299,21 @@ export interface StoreRequests
   failedAtSamePlace(key: string, backtrace: readonly string[], candidates: readonly string[]): readonly string[];
   /** A record as a text to compare with another's, always masked by `maskedNames`; null where it is gone. */
   recordText(key: string, id: string, maskedNames: readonly string[]): string | null;
-  /** `publishAt`: Unix seconds, null for at once. */
-  retry(key: string, ids: readonly string[], publishAt: number | null, undo?: UndoRequest): RetryOutcome;
-  delete(key: string, ids: readonly string[], undo?: UndoRequest): DeleteOutcome;
+  /** `publishAt`: Unix seconds, null for at once. `operation`: a name of the caller's, by which it is followed and cancelled. */
+  retry(
+    key: string,
+    ids: readonly string[],
+    publishAt: number | null,
+    undo?: UndoRequest,
+    operation?: string,
+  ): RetryOutcome;
+  delete(key: string, ids: readonly string[], undo?: UndoRequest, operation?: string): DeleteOutcome;
+  /** Has the operation end with the code `cancelled`, nothing being changed, where it has not come too far for that. */
+  cancel(operation: string): void;
   /** `known`: the fingerprint of the last answer, null for none. */
   pendingLogs(key: string, known: string | null): PendingLogs;
+  /** `known`: as for `pendingLogs`. */
+  pendingTask(key: string, id: string, known: string | null): PendingTaskLook;
   /** Bytes of the lines of these tasks, as far as they are known. */
   lineBytes(key: string, ids: readonly string[]): number;
   /** Newest first. */
@@ -317,4 +343,5 @@ export type WorkerMessage =
   | { readonly type: "reply"; readonly sequence: number; readonly ok: true; readonly value: unknown }
   | { readonly type: "reply"; readonly sequence: number; readonly ok: false; readonly problem: Problem }
   | { readonly type: "update"; readonly key: string; readonly update: StoreUpdate }
+  | { readonly type: "progress"; readonly operation: string; readonly progress: ChangeProgress }
   | { readonly type: "log"; readonly level: "info" | "warn" | "error"; readonly text: string };

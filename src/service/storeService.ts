@@ -1,4 +1,4 @@
-import type { StoreRequests, StoreUpdate } from "./protocol";
+import type { ChangeProgress, StoreRequests, StoreUpdate } from "./protocol";
 
 /** `StoreRequests` as its callers see it: every answer is a promise, rejected with a `ServiceError`. */
 export type StoreService = {
@@ -8,6 +8,8 @@ export type StoreService = {
 } & {
   /** Listens to every open store; returns the undoing. */
   onUpdate(listener: (key: string, update: StoreUpdate) => void): { dispose(): void };
+  /** Listens to every operation that was given a name; returns the undoing. */
+  onProgress(listener: (operation: string, progress: ChangeProgress) => void): { dispose(): void };
   dispose(): void;
 };
 

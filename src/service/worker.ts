@@ -22,13 +22,15 @@ import { discoverStores } from "./discoverStores";
 import { emptyStatus } from "./emptyStatus";
 import { History, finishedNotes, type Recorder } from "./history";
 import type { HistoryOptions, HistoryPage, HistoryQuery } from "./historyProtocol";
-import { pendingFingerprint, readPendingLogs } from "./pendingLogs";
+import { Operations } from "./operations";
+import { findPendingTask, pendingFingerprint, readPendingLogs } from "./pendingLogs";
 import { problemOf } from "./problems";
 import type {
   DeleteOutcome,
   DetailOptions,
   DiscoveredStore,
   PendingLogs,
+  PendingTaskLook,
   RecordDetail,
   RequestMessage,
   RequestName,
@@ -75,6 +77,9 @@ class StoreWorker implements Answers {
   readonly #rawStores = new Map<string, RawStore>();
   readonly #history: History;
   readonly #runs: Runs;
+  readonly #operations = new Operations((operation, progress) => {
+    this.#send({ type: "progress", operation, progress });
+  });
 
   constructor(environment: StorageEnvironment, send: (message: WorkerMessage) => void) {
     this.#environment = environment;
@@ -221,8 +226,9 @@ class StoreWorker implements Answers {
     ids: readonly string[],
     publishAt: number | null,
     undo?: UndoRequest,
+    operation?: string,
   ): Promise<RetryOutcome> {
-    return await this.#retry(key, ids, publishAt, undo, null);
+    return await this.#retry(key, ids, publishAt, undo, null, operation);
   }
 
   async #retry(
@@ -231,6 +237,7 @@ class StoreWorker implements Answers {
     publishAt: number | null,
     undo: UndoRequest | undefined,
     edit: ReadyEdit | null,
+    operation?: string,
   ): Promise<RetryOutcome> {
     const keeper = this.#keeper(key, undo);
     const record = this.#recorder(key, ids);
@@ -241,7 +248,10 @@ class StoreWorker implements Answers {
         this.#tellFinished(key, finished, edit === null ? ids : []);
       };
       const edited = new Map(edit === null ? [] : ids.map((id) => [id, edit.edited]));
-      const result = await backend.replay(ids, publishAt, { onFinished, edited, ...keep });
+      const options = { onFinished, edited, ...keep };
+      const result = await this.#operations.run(operation, (followed) =>
+        backend.replay(ids, publishAt, { ...options, ...followed }),
+      );
       const outcome: RetryOutcome = { ...result, ...keptAs(keeper) };
       const edits = edit?.isChange === true ? result.retried.map(({ id }) => ({ id, ...edit.texts })) : [];
       record({ kind: edits.length > 0 ? "edit" : "retry", done: result.retried, ...outcome, publishAt, edits });
@@ -281,7 +291,7 @@ class StoreWorker implements Answers {
     return { ...outcome, texts: outcome.retried.length > 0 ? edit.texts : null };
   }
 
-  async delete(key: string, ids: readonly string[], undo?: UndoRequest): Promise<DeleteOutcome> {
+  async delete(key: string, ids: readonly string[], undo?: UndoRequest, operation?: string): Promise<DeleteOutcome> {
     const keeper = this.#keeper(key, undo);
     const record = this.#recorder(key, ids);
     return await this.#change(key, async (backend) => {
@@ -289,11 +299,19 @@ class StoreWorker implements Answers {
       const onFinished = (finished: readonly FinishedReplay[]): void => {
         this.#tellFinished(key, finished);
       };
-      const { removed, missing } = await backend.remove(ids, { onFinished, ...keep });
+      const options = { onFinished, ...keep };
+      const { removed, missing } = await this.#operations.run(operation, (followed) =>
+        backend.remove(ids, { ...options, ...followed }),
+      );
       const outcome: DeleteOutcome = { deleted: removed, missing, failed: [], ...keptAs(keeper) };
       record({ kind: "delete", done: removed.map((id) => ({ id })), ...outcome });
       return { outcome, gone: [...removed, ...missing] };
     });
+  }
+
+  cancel(operation: string): Promise<void> {
+    this.#operations.cancel(operation);
+    return Promise.resolve();
   }
 
   async send(
@@ -352,6 +370,17 @@ class StoreWorker implements Answers {
     const fingerprint = pendingFingerprint(fileSystem, store.names);
     const logs = fingerprint === known ? null : readPendingLogs(fileSystem, store.names);
     return Promise.resolve({ fingerprint, logs });
+  }
+
+  pendingTask(key: string, id: string, known: string | null): Promise<PendingTaskLook> {
+    const store = this.#hosts.get(key)?.store;
+    if (store === undefined) return Promise.resolve({ fingerprint: "", task: null });
+    const { fileSystem } = this.#environment;
+    const fingerprint = pendingFingerprint(fileSystem, store.names);
+    const look = { fingerprint };
+    return Promise.resolve(
+      fingerprint === known ? look : { ...look, task: findPendingTask(fileSystem, store.names, id) },
+    );
   }
 
   lineBytes(key: string, ids: readonly string[]): Promise<number> {

@@ -99,9 +99,22 @@ export interface EditedContext {
   readonly context: Uint8Array;
 }
 
+/** How far a removal or a replay has come. */
+export interface OperationProgress {
+  /**
+   * `enqueue`: a replay's new log is being written. `remove`: what stays of the data file is being copied; of a replay that is after
+   * the log has its name, from which on it cannot be cancelled any more.
+   */
+  readonly step: "enqueue" | "remove";
+  /** Of this step, from 0 to 1. */
+  readonly fraction: number;
+}
+
 export interface OperationOptions {
   /** Stops with a `cancelled` StorageError as long as nothing has been changed. */
   readonly signal?: AbortSignal;
+  /** Told from time to time; of a replay always when `remove` begins. */
+  readonly onProgress?: (progress: OperationProgress) => void;
   /** Begins to keep what a removal takes out, anew for each attempt at it. What was kept is durable before it leaves the store. */
   readonly keep?: () => KeptLines;
   /**

@@ -69,20 +69,25 @@ export async function removeFromDataFile(
   lock: ShortLock,
   requested: RequestedLines,
   guard: LongLockGuard,
-  { signal, keep }: Pick<OperationOptions, "signal" | "keep"> = {},
+  { signal, keep, onProgress }: Pick<OperationOptions, "signal" | "keep" | "onProgress"> = {},
 ): Promise<Set<string>> {
   for (let attempt = 1; attempt <= attemptsWithoutLock; attempt++) {
     const snapshot = await openSnapshot(environment.fileSystem, lock, names.dataFile, "changing");
     if (snapshot === null) return new Set();
     try {
       const copy = new SurvivorCopy(environment, names, snapshot, requested, guard, keep);
-      const found = await removeBeside(environment, names, lock, snapshot, copy, guard, signal);
+      const { end } = snapshot;
+      const onPause = (position: number): void => {
+        guard.check();
+        onProgress?.({ step: "remove", fraction: position / end });
+      };
+      const found = await removeBeside(environment, names, lock, snapshot, copy, { onPause, signal });
       if (found !== null) return found;
     } finally {
       environment.fileSystem.close(snapshot.descriptor);
     }
   }
-  return await removeUnderLock(environment, names, lock, requested, guard, keep);
+  return await removeUnderLock(environment, names, lock, requested, guard, { signal, keep });
 }
 
 /** Null where someone else replaced the data file meanwhile. */
@@ -92,8 +97,7 @@ async function removeBeside(
   lock: ShortLock,
   snapshot: Snapshot,
   copy: SurvivorCopy,
-  guard: LongLockGuard,
-  signal: AbortSignal | undefined,
+  options: { readonly onPause: (position: number) => void; readonly signal: AbortSignal | undefined },
 ): Promise<Set<string> | null> {
   const { fileSystem } = environment;
   try {
@@ -104,13 +108,14 @@ async function removeBeside(
       (line) => {
         copy.take(line);
       },
-      { signal, onPause: guard.check },
+      options,
     );
     if (copy.found.size === 0) return copy.found;
     // All that takes long is durable before the lock is asked for.
     copy.sync();
-    throwIfCancelled(signal);
+    throwIfCancelled(options.signal);
     return await lock.run(() => {
+      throwIfCancelled(options.signal);
       if (statIfPresent(fileSystem, names.dataFile)?.identity !== snapshot.stat.identity) return null;
       const { size } = fileSystem.fstat(snapshot.descriptor);
       const end = endOfLastLine(fileSystem, snapshot.descriptor, size);
@@ -129,10 +134,11 @@ async function removeUnderLock(
   lock: ShortLock,
   requested: RequestedLines,
   guard: LongLockGuard,
-  keep: OperationOptions["keep"],
+  { signal, keep }: { readonly signal: AbortSignal | undefined; readonly keep: OperationOptions["keep"] },
 ): Promise<Set<string>> {
   const { fileSystem } = environment;
   return await lock.run(() => {
+    throwIfCancelled(signal);
     if (statIfPresent(fileSystem, names.dataFile) === null) return new Set();
     const descriptor = fileSystem.open(names.dataFile, constants.O_RDONLY);
     try {

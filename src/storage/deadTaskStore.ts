@@ -165,13 +165,15 @@ export class DeadTaskStore implements DeadTaskBackend {
     const enqueued = await enqueueReplays(this.#environment, names, lock, ids, publishAt, guard, options);
     const { result, journal, tasks } = enqueued;
     const { log } = result;
-    const { keepReplayed } = options;
     if (journal === null || log === null) return result;
     const replayed = new Set(result.retried.map(({ id }) => id));
+    const { keepReplayed, onProgress } = options;
     const keep = keepReplayed === undefined ? {} : { keep: () => keepReplayed({ log, tasks }) };
+    const told = onProgress === undefined ? {} : { onProgress };
+    onProgress?.({ step: "remove", fraction: 0 });
     try {
       // Past the point of no return: what was enqueued is removed, cancelled or not.
-      await removeFromDataFile(this.#environment, names, lock, replayed, guard, keep);
+      await removeFromDataFile(this.#environment, names, lock, replayed, guard, { ...keep, ...told });
     } catch (error) {
       return leftBehind(result, error);
     }
@@ -250,15 +252,16 @@ export class DeadTaskStore implements DeadTaskBackend {
   async #changeExisting<Result>(
     doing: string,
     ids: ReadonlySet<string>,
-    { onFinished }: OperationOptions,
+    { onFinished, signal }: OperationOptions,
     operation: ChangeUnderLongLock<Result>,
   ): Promise<Result | null> {
     if (ids.size === 0 || !this.#hasDataFile(doing)) return null;
-    return await this.change(doing, async (change) => {
+    const changing: ChangeUnderLongLock<Result> = async (change) => {
       const { finished } = change;
       if (finished.size > 0) onFinished?.([...finished.values()]);
       return await operation(change);
-    });
+    };
+    return await this.change(doing, changing, null, signal);
   }
 
   /**
@@ -269,6 +272,7 @@ export class DeadTaskStore implements DeadTaskBackend {
     doing: string,
     operation: ChangeUnderLongLock<Result>,
     makes: "makes directory" | null = null,
+    signal?: AbortSignal,
   ): Promise<Result> {
     return await this.#change(doing, async () => {
       if (makes !== null) makeDirectory(this.#environment.fileSystem, this.names.directory);
@@ -280,7 +284,7 @@ export class DeadTaskStore implements DeadTaskBackend {
         const finished = new Map([...sent, ...replayed]);
         this.#removeOrphans(guard);
         return await operation({ environment, names, lock, guard, finished, undecided });
-      });
+      }, signal);
     });
   }
 

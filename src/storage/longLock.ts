@@ -3,6 +3,7 @@ import * as lockfile from "proper-lockfile";
 import type { Clock } from "./clock";
 import { StorageError } from "./errors";
 import { hasCode, statIfPresent, type FileSystem } from "./fileSystem";
+import { throwIfCancelled } from "./snapshot";
 
 // Milliseconds. A holder that does not refresh its lock for this long is taken for dead.
 const staleAfter = 10_000;
@@ -46,9 +47,9 @@ export class LongLock {
     this.#clock = clock;
   }
 
-  /** Throws a `busy` StorageError when another process kept the lock for 15 seconds. */
-  async run<Result>(operation: (guard: LongLockGuard) => Promise<Result>): Promise<Result> {
-    const hold = await this.#acquire();
+  /** Throws a `busy` StorageError when another process kept the lock for 15 seconds, a `cancelled` one at an abort before it is had. */
+  async run<Result>(operation: (guard: LongLockGuard) => Promise<Result>, signal?: AbortSignal): Promise<Result> {
+    const hold = await this.#acquire(signal);
     try {
       return await operation(this.#guard(hold));
     } finally {
@@ -110,8 +111,9 @@ export class LongLock {
     };
   }
 
-  async #acquire(): Promise<Hold> {
+  async #acquire(signal: AbortSignal | undefined): Promise<Hold> {
     for (let attempt = 1; ; attempt++) {
+      throwIfCancelled(signal);
       const hold = await this.#tryToAcquire();
       if (hold !== null) return hold;
       if (attempt === waitAttempts) {

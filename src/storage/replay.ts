@@ -32,14 +32,19 @@ export async function enqueueReplays(
   ids: ReadonlySet<string>,
   publishAt: number | null,
   guard: LongLockGuard,
-  { signal, edited }: Pick<OperationOptions, "signal" | "edited">,
+  { signal, onProgress, edited }: Pick<OperationOptions, "signal" | "onProgress" | "edited">,
 ): Promise<Enqueued> {
   const { fileSystem } = environment;
   const snapshot = await openSnapshot(fileSystem, lock, names.dataFile, "changing");
   if (snapshot === null) return nothing({ missing: [...ids] });
   try {
     const index = new RecordIndex({ only: ids });
-    await visitLines(fileSystem, snapshot, 0, (line) => index.take(line), { signal, onPause: guard.check });
+    // Half of the work is to find the records, half to write them.
+    const onPause = (position: number): void => {
+      guard.check();
+      onProgress?.({ step: "enqueue", fraction: position / snapshot.end / 2 });
+    };
+    await visitLines(fileSystem, snapshot, 0, (line) => index.take(line), { signal, onPause });
     throwIfCancelled(signal);
     const missing = [...ids].filter((id) => !index.records.has(id));
     if (index.records.size === 0) return nothing({ missing });
@@ -51,9 +56,10 @@ export async function enqueueReplays(
         const own = (): Uint8Array => readTask(fileSystem, snapshot, id, record).context;
         return contextForReplay(editedContext(edited?.get(id), record) ?? own());
       };
-      const { tasks, failed } = await addReplays(contextFor, index, publishAt, log, () => {
+      const { tasks, failed } = await addReplays(contextFor, index, publishAt, log, (count) => {
         guard.check();
         throwIfCancelled(signal);
+        onProgress?.({ step: "enqueue", fraction: 0.5 + count / index.records.size / 2 });
       });
       if (tasks.length === 0) return nothing({ missing, failed });
       log.sync();
@@ -103,14 +109,15 @@ export async function addReplays(
   index: RecordIndex,
   publishAt: number | null,
   log: NewLog,
-  onPause: () => void,
+  onPause: (count: number) => void,
 ): Promise<{ readonly tasks: readonly ReplayedTask[]; readonly failed: readonly FailedTask[] }> {
   const tasks: ReplayedTask[] = [];
   const failed: FailedTask[] = [];
   for (const [id, record] of index.records) {
-    if ((tasks.length + failed.length + 1) % recordsBetweenPauses === 0) {
+    const count = tasks.length + failed.length + 1;
+    if (count % recordsBetweenPauses === 0) {
       await yieldToOthers();
-      onPause();
+      onPause(count);
     }
     if (record.unreadable !== null) {
       failed.push({ id, error: `Its record cannot be read (${record.unreadable}), so it can only be deleted.` });

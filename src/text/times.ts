@@ -44,6 +44,12 @@ function distanceOf(seconds: number, now: number): Distance | null {
   return null;
 }
 
+/** `20:15` in local time; with the date where that is more than a day from `now`, in Unix seconds. */
+export function clockTime(seconds: number, now: number): string {
+  const text = absoluteTime(seconds);
+  return Math.abs(seconds - now) < day ? text.slice(11, 16) : text.slice(0, 16);
+}
+
 /** `2025-11-29 20:15:04` in local time, or the number as it is where no date can be made of it. */
 export function absoluteTime(seconds: number): string {
   const date = new Date(seconds * 1000);

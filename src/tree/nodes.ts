@@ -17,7 +17,9 @@ export type TreeNode =
   | { readonly kind: "stopped"; readonly store: StoreModel }
   | { readonly kind: "failure"; readonly store: StoreModel; readonly message: string }
   | { readonly kind: "guess"; readonly store: StoreModel; readonly message: string }
-  | { readonly kind: "settingProblem"; readonly message: string };
+  | { readonly kind: "settingProblem"; readonly message: string }
+  /** Stands for the tasks where the filter lets none through. */
+  | { readonly kind: "noMatch" };
 
 /** The nodes that stand for one record. */
 export type RecordNode = Extract<TreeNode, { kind: "task" | "unreadable" }>;
@@ -35,6 +37,7 @@ const nodeKinds: ReadonlySet<unknown> = new Set<TreeNode["kind"]>([
   "failure",
   "guess",
   "settingProblem",
+  "noMatch",
 ]);
 
 /** Commands take anything: a keybinding gives nothing, a menu a node, another extension whatever it likes. */
@@ -54,6 +57,8 @@ export function nodeId(node: TreeNode): string {
       return `otherVersion ${node.store.key} ${node.file}`;
     case "settingProblem":
       return `settingProblem ${node.message}`;
+    case "noMatch":
+      return node.kind;
     case "more":
     case "unreadableGroup":
     case "damage":
@@ -71,17 +76,22 @@ export interface TreeInput {
   readonly problems: readonly string[];
   /** How many tasks of a store are shown. */
   shown(store: StoreModel): number;
+  /** Those of which the first are shown: all that are known, or that the filter lets through, newest first. */
+  tasks(store: StoreModel): readonly TaskSummary[];
+  /** Whether the filter lets no task through, of those that there are. */
+  readonly nothingMatches: boolean;
 }
 
 export function rootNodes(input: TreeInput): TreeNode[] {
   const problems = input.problems.map((message): TreeNode => ({ kind: "settingProblem", message }));
+  if (input.nothingMatches) problems.push({ kind: "noMatch" });
   const [only] = input.stores;
-  if (only !== undefined && input.stores.length === 1) return [...problems, ...storeChildren(only, input.shown(only))];
+  if (only !== undefined && input.stores.length === 1) return [...problems, ...storeChildren(only, input)];
   return [...problems, ...input.stores.map((store): TreeNode => ({ kind: "store", store }))];
 }
 
 export function childNodes(node: TreeNode, input: TreeInput): TreeNode[] {
-  if (node.kind === "store") return storeChildren(node.store, input.shown(node.store));
+  if (node.kind === "store") return storeChildren(node.store, input);
   if (node.kind === "unreadableGroup") {
     const { store } = node;
     return store.status.unreadable.map(({ id, reason }) => ({ kind: "unreadable", store, id, reason }));
@@ -90,14 +100,17 @@ export function childNodes(node: TreeNode, input: TreeInput): TreeNode[] {
 }
 
 export function parentNode(node: TreeNode, input: TreeInput): TreeNode | undefined {
-  if (node.kind === "settingProblem" || node.kind === "store") return undefined;
+  if (node.kind === "settingProblem" || node.kind === "noMatch" || node.kind === "store") return undefined;
   if (node.kind === "unreadable") return { kind: "unreadableGroup", store: node.store };
   return input.stores.length === 1 ? undefined : { kind: "store", store: node.store };
 }
 
 /** What is wrong first, since it is rare and must not hide below thousands of tasks; then the tasks, newest first. */
-export function storeChildren(store: StoreModel, shown: number): TreeNode[] {
+export function storeChildren(store: StoreModel, input: Pick<TreeInput, "shown" | "tasks">): TreeNode[] {
   const { status, description } = store;
+  const shown = input.shown(store);
+  const tasks = input.tasks(store);
+  const firstPages = tasks.slice(0, shown).map((task): TreeNode => ({ kind: "task", store, task }));
   const nodes: TreeNode[] = [];
   if (description.guess !== null) nodes.push({ kind: "guess", store, message: description.guess });
   if (status.phase === "failed" && status.problem !== null) {
@@ -109,11 +122,9 @@ export function storeChildren(store: StoreModel, shown: number): TreeNode[] {
   for (const file of status.otherVersions) nodes.push({ kind: "otherVersion", store, file });
   if (!store.wasReady) {
     // The first page of what is coming: showing tasks as they are read, oldest first, would move items under the mouse.
-    const early = store.early.slice(0, shown).map((task): TreeNode => ({ kind: "task", store, task }));
-    return [...nodes, ...early, { kind: status.phase === "stopped" ? "stopped" : "reading", store }];
+    return [...nodes, ...firstPages, { kind: status.phase === "stopped" ? "stopped" : "reading", store }];
   }
-  const tasks = store.newestFirst();
-  for (const task of tasks.slice(0, shown)) nodes.push({ kind: "task", store, task });
+  nodes.push(...firstPages);
   if (tasks.length > shown) nodes.push({ kind: "more", store, remaining: tasks.length - shown });
   return nodes;
 }

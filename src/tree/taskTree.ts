@@ -3,17 +3,18 @@ import type { TaskSummary } from "../service/protocol";
 import type { StoreModel } from "../stores/storeModel";
 import type { StoreRegistry } from "../stores/storeRegistry";
 import { relativeTime } from "../text/times";
+import type { FilteredTasks } from "./filteredTasks";
 import { childNodes, pageSize, parentNode, rootNodes, type TreeInput, type TreeNode } from "./nodes";
-import { tooltip, treeItem } from "./treeItems";
+import { tooltip, treeItem, type ItemInput } from "./treeItems";
 
 /** Updates come in bursts while a store is read; the tree is drawn anew at most this often, in milliseconds. */
 const refreshInterval = 150;
 
 /** The tree of stores and tasks, over the registry's models. It reads no file and keeps nothing but how far pages go. */
-export class TaskTree implements TreeDataProvider<TreeNode>, TreeInput, Disposable {
+export class TaskTree implements TreeDataProvider<TreeNode>, TreeInput, ItemInput, Disposable {
   readonly #registry: StoreRegistry;
   readonly #problems: () => readonly string[];
-  readonly #hasChanged: (store: StoreModel, task: TaskSummary) => boolean;
+  readonly #filtered: FilteredTasks;
   readonly #changed = new EventEmitter<undefined>();
   readonly #shown = new Map<string, number>();
   #timer: NodeJS.Timeout | null = null;
@@ -22,15 +23,15 @@ export class TaskTree implements TreeDataProvider<TreeNode>, TreeInput, Disposab
 
   readonly onDidChangeTreeData = this.#changed.event;
 
-  /** `hasChanged`: whether a task's code is known to have changed since it died. */
   constructor(
     registry: StoreRegistry,
     problems: () => readonly string[],
-    hasChanged: (store: StoreModel, task: TaskSummary) => boolean,
+    filtered: FilteredTasks,
+    readonly hasChanged: (store: StoreModel, task: TaskSummary) => boolean,
   ) {
     this.#registry = registry;
     this.#problems = problems;
-    this.#hasChanged = hasChanged;
+    this.#filtered = filtered;
   }
 
   get stores(): readonly StoreModel[] {
@@ -43,6 +44,27 @@ export class TaskTree implements TreeDataProvider<TreeNode>, TreeInput, Disposab
 
   shown(store: StoreModel): number {
     return this.#shown.get(store.key) ?? pageSize;
+  }
+
+  get isFiltered(): boolean {
+    return this.#filtered.filter !== null;
+  }
+
+  tasks(store: StoreModel): readonly TaskSummary[] {
+    if (store.wasReady) return this.#filtered.newestFirst(store);
+    const { filter } = this.#filtered;
+    return filter === null ? store.early : store.early.filter((task) => filter.matches(task, store.key));
+  }
+
+  get nothingMatches(): boolean {
+    const { isSettled, counts } = this.#filtered;
+    return this.isFiltered && isSettled && counts.shown === 0 && counts.all > 0;
+  }
+
+  /** Begins with the first page of each store again. */
+  showFirstPages(): void {
+    this.#shown.clear();
+    this.refresh();
   }
 
   showMore(store: StoreModel): void {
@@ -78,9 +100,9 @@ export class TaskTree implements TreeDataProvider<TreeNode>, TreeInput, Disposab
       if (node.kind === "task") {
         const { task, store } = node;
         // A task that changes is another object. Thousands may be shown, so their items and tooltips are not made for this.
-        return [task, relativeTime(task.failedAt, now), store.status.readOnly, this.#hasChanged(store, task)];
+        return [task, relativeTime(task.failedAt, now), store.status.readOnly, this.hasChanged(store, task)];
       }
-      const { id, label, description, contextValue, collapsibleState } = treeItem(node, now);
+      const { id, label, description, contextValue, collapsibleState } = treeItem(node, now, this);
       const below = this.#picture(this.getChildren(node));
       return [id, label, description, contextValue, collapsibleState, tooltip(node, now)?.value, ...below];
     });
@@ -95,8 +117,7 @@ export class TaskTree implements TreeDataProvider<TreeNode>, TreeInput, Disposab
   }
 
   getTreeItem(node: TreeNode): TreeItem {
-    const hasChanged = node.kind === "task" && this.#hasChanged(node.store, node.task);
-    return treeItem(node, Date.now() / 1000, hasChanged);
+    return treeItem(node, Date.now() / 1000, this);
   }
 
   resolveTreeItem(item: TreeItem, node: TreeNode): TreeItem {

@@ -3,7 +3,9 @@ import type { ChangesSinceFailure } from "../code/changes";
 import { ContextKey, View } from "../ids";
 import type { StoreRegistry } from "../stores/storeRegistry";
 import type { WorkspaceStores } from "../stores/workspaceStores";
+import { FilteredTasks } from "./filteredTasks";
 import type { TreeNode } from "./nodes";
+import type { TaskFilter } from "./taskFilter";
 import { TaskTree } from "./taskTree";
 import { viewState } from "./viewState";
 
@@ -16,6 +18,7 @@ const quietReading = 1_000;
 export class TaskView implements Disposable {
   readonly tree: TaskTree;
   readonly view: TreeView<TreeNode>;
+  readonly filtered: FilteredTasks;
   readonly #registry: StoreRegistry;
   readonly #stores: WorkspaceStores;
   readonly #disposables: { dispose(): unknown }[] = [];
@@ -25,9 +28,12 @@ export class TaskView implements Disposable {
   constructor(registry: StoreRegistry, stores: WorkspaceStores, changes: ChangesSinceFailure) {
     this.#registry = registry;
     this.#stores = stores;
+    // Before anyone who asks it what is shown is told of a change.
+    this.filtered = new FilteredTasks(registry);
     this.tree = new TaskTree(
       registry,
       () => stores.problems,
+      this.filtered,
       (store, task) => {
         // Nobody looks at what a view that is not shown lists.
         if (this.view.visible) changes.lookSoon(store, task);
@@ -48,6 +54,8 @@ export class TaskView implements Disposable {
     this.#disposables.push(
       this.tree,
       this.view,
+      this.filtered,
+      this.filtered.onDidChange(update),
       registry.onDidChange(update),
       registry.onDidChangeStores(update),
       changes.onDidChange(() => {
@@ -65,19 +73,35 @@ export class TaskView implements Disposable {
     update();
   }
 
+  /** Shows the tasks that it lets through, and those that come later; null for all of them. */
+  setFilter(filter: TaskFilter | null): void {
+    this.filtered.set(filter);
+    this.tree.showFirstPages();
+  }
+
+  /** The same, in sight. */
+  async showOnly(filter: TaskFilter): Promise<void> {
+    this.setFilter(filter);
+    await commands.executeCommand(`${View.tasks}.focus`);
+  }
+
   #update(): void {
+    const { filter } = this.filtered;
     const state = viewState({
       folderCount: workspace.workspaceFolders?.length ?? 0,
       looked: this.#stores.looked,
       trusted: workspace.isTrusted,
       stores: this.#registry.stores,
       problems: this.#stores.problems,
+      filter: filter === null ? null : { label: filter.label, ...this.filtered.counts },
     });
+    if (this.view.description !== state.description) this.view.description = state.description;
     if (this.view.message !== state.message) this.view.message = state.message;
     if (this.view.badge?.value !== state.badge?.value) this.view.badge = state.badge;
     setContext(ContextKey.situation, state.situation);
     setContext(ContextKey.storeCount, this.#registry.stores.length);
     setContext(ContextKey.hasChangeableTasks, state.hasChangeableTasks);
+    setContext(ContextKey.filtered, filter !== null);
     this.#showReading(!this.#stores.looked || this.#registry.stores.some((store) => store.status.phase === "indexing"));
     this.tree.refresh();
   }

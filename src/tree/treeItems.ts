@@ -13,27 +13,35 @@ import {
   shownId,
 } from "../text/labels";
 import { absoluteTime, relativeTime, shortTime } from "../text/times";
-import { nodeId, pageSize, storeChildren, type TreeNode } from "./nodes";
+import { nodeId, pageSize, storeChildren, type TreeInput, type TreeNode } from "./nodes";
 import { storeWarnings } from "./viewState";
 
 const warningIcon = new ThemeIcon("warning", new ThemeColor("list.warningForeground"));
 const errorIcon = new ThemeIcon("error", new ThemeColor("list.errorForeground"));
 
-/** A node as the tree shows it; `now` in Unix seconds; `hasChanged`: a task's code has, since it died. The tooltip comes later, from `tooltip`, for the item hovered over. */
-export function treeItem(node: TreeNode, now: number, hasChanged = false): TreeItem {
-  const item = bareItem(node, now, hasChanged);
+/** What an item shows of what its node does not know. */
+export interface ItemInput extends Pick<TreeInput, "shown" | "tasks"> {
+  /** Whether `tasks` are what a filter lets through. */
+  readonly isFiltered: boolean;
+  /** Whether a task's code has changed since it died. */
+  hasChanged(store: StoreModel, task: TaskSummary): boolean;
+}
+
+/** A node as the tree shows it; `now` in Unix seconds. The tooltip comes later, from `tooltip`, for the item hovered over. */
+export function treeItem(node: TreeNode, now: number, input: ItemInput): TreeItem {
+  const item = bareItem(node, now, input);
   item.id = nodeId(node);
   return item;
 }
 
-function bareItem(node: TreeNode, now: number, hasChanged: boolean): TreeItem {
+function bareItem(node: TreeNode, now: number, input: ItemInput): TreeItem {
   switch (node.kind) {
     case "store":
-      return storeItem(node.store);
+      return storeItem(node.store, input);
     case "task": {
       const item = new TreeItem(node.task.taskClass === "" ? "(no class)" : oneLine(node.task.taskClass));
       // The time first: an error is as long as it likes, and would push the time out of a narrow side bar.
-      const changed = hasChanged ? " · changed since" : "";
+      const changed = input.hasChanged(node.store, node.task) ? " · changed since" : "";
       item.description = `${shortTime(node.task.failedAt, now)}${changed} · ${errorLine(node.task)}`;
       item.iconPath = errorIcon;
       item.contextValue = isReadOnly(node.store) ? ItemKind.taskReadOnly : ItemKind.task;
@@ -99,6 +107,14 @@ function bareItem(node: TreeNode, now: number, hasChanged: boolean): TreeItem {
       return noticeItem("The directory is a guess", "name it in the settings", openSettings);
     case "settingProblem":
       return noticeItem("Check the setting", node.message, openSettings);
+    case "noMatch": {
+      const item = new TreeItem("No task matches the filter");
+      item.description = "Clear Filter";
+      item.iconPath = new ThemeIcon("filter");
+      item.contextValue = ItemKind.notice;
+      item.command = { command: Command.clearFilter, title: "Clear Filter" };
+      return item;
+    }
   }
 }
 
@@ -113,8 +129,8 @@ function noticeItem(label: string, message: string, command: { command: string; 
   return item;
 }
 
-function storeItem(store: StoreModel): TreeItem {
-  const isEmpty = storeChildren(store, 1).length === 0;
+function storeItem(store: StoreModel, input: ItemInput): TreeItem {
+  const isEmpty = storeChildren(store, input).length === 0;
   const item = new TreeItem(store.name, isEmpty ? TreeItemCollapsibleState.None : TreeItemCollapsibleState.Expanded);
   const isNil = store.description.target.backend === "nil";
   item.iconPath = new ThemeIcon("archive");
@@ -122,8 +138,11 @@ function storeItem(store: StoreModel): TreeItem {
   else if (store.status.phase === "failed") item.description = "cannot be read";
   else if (store.status.phase === "stopped") item.description = "reading stopped";
   else if (!store.wasReady) item.description = "reading…";
-  else item.description = `${formatCount(store.taskCount)}${isReadOnly(store) ? " · read-only" : ""}`;
-  if (!store.wasReady || store.taskCount === 0) item.contextValue = ItemKind.storeEmpty;
+  else {
+    const shown = input.isFiltered ? `${formatCount(input.tasks(store).length)} of ` : "";
+    item.description = `${shown}${formatCount(store.taskCount)}${isReadOnly(store) ? " · read-only" : ""}`;
+  }
+  if (!store.wasReady || input.tasks(store).length === 0) item.contextValue = ItemKind.storeEmpty;
   else item.contextValue = isReadOnly(store) ? ItemKind.storeReadOnly : ItemKind.store;
   return item;
 }
@@ -177,6 +196,8 @@ export function tooltip(node: TreeNode, now: number): MarkdownString | undefined
       ]);
     case "stopped":
       return lines([["", "Only the newest tasks are listed. Click to read the rest of the store."]]);
+    case "noMatch":
+      return lines([["", "Click to show all tasks again."]]);
     case "reading":
     case "more":
       return undefined;

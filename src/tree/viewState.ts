@@ -11,12 +11,16 @@ export interface ViewInput {
   readonly trusted: boolean;
   readonly stores: readonly StoreModel[];
   readonly problems: readonly string[];
+  /** What is shown of the tasks; null for all of them. */
+  readonly filter: { readonly label: string; readonly shown: number; readonly all: number } | null;
 }
 
 export interface ViewState {
   readonly situation: ViewSituation;
-  /** The line above the tree; empty for none. */
+  /** The lines above the tree; empty for none. */
   readonly message: string;
+  /** Beside the view's name; empty for nothing. */
+  readonly description: string;
   readonly badge: { readonly value: number; readonly tooltip: string } | undefined;
   /** Whether "all" means anything: some store has tasks and can be changed. */
   readonly hasChangeableTasks: boolean;
@@ -24,10 +28,12 @@ export interface ViewState {
 
 /** What the view says besides its items. */
 export function viewState(input: ViewInput): ViewState {
+  const { filter } = input;
   const taskCount = input.stores.reduce((sum, store) => sum + (store.wasReady ? store.taskCount : 0), 0);
   return {
     situation: situation(input),
-    message: message(input),
+    message: [filterLine(filter), message(input)].filter((line) => line !== "").join("\n"),
+    description: filter === null ? "" : `${formatCount(filter.shown)} of ${formatCount(filter.all)}`,
     badge: taskCount === 0 ? undefined : { value: taskCount, tooltip: counted(taskCount, "dead task") },
     hasChangeableTasks: input.stores.some(
       (store) => store.wasReady && store.taskCount > 0 && store.status.readOnly === null,
@@ -56,6 +62,10 @@ function isBare(store: StoreModel): boolean {
     status.damage.tornTailBytes === 0 &&
     status.otherVersions.length === 0
   );
+}
+
+function filterLine(filter: ViewInput["filter"]): string {
+  return filter === null ? "" : `${filter.label} · ${formatCount(filter.shown)} of ${formatCount(filter.all)}`;
 }
 
 function message({ trusted, stores }: ViewInput): string {

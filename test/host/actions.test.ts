@@ -120,7 +120,7 @@ describe("retry and delete", () => {
     const [question, done] = dialogs.shown;
     assert.equal(question!.text, "Retry 3 dead tasks from shop?");
     assert.match(question!.modalDetail!, /They run when a Rage worker next starts\.$/);
-    assert.deepEqual(question!.buttons, ["Retry 3"]);
+    assert.deepEqual(question!.buttons, ["Retry 3", "Try One First"]);
     assert.equal(done!.text, "Retried 3 dead tasks. All 3 run when a Rage worker next starts.");
     assert.equal(readdirSync(storage).filter((file) => file.startsWith("deferred-0-")).length, 1);
     assert.equal(logLines(storage).length, 3);
@@ -209,7 +209,10 @@ describe("retry and delete", () => {
     await run("retry", ids());
     const done = dialogs.shown.at(-1)!;
     assert.equal(done.severity, "error");
-    assert.match(done.text, /^Retried 4 dead tasks\. All 4 run when .*\. 3 tasks could not be retried\. SyncInvoice: /);
+    assert.match(
+      done.text,
+      /^Retried 4 dead tasks\. All 4 run when .*\. 3 tasks could not be retried\. SyncInvoice \(1767225641-5-1\): /,
+    );
     assert.deepEqual(done.buttons, ["Undo", "Show Log"]);
     await eventually(() => {
       assert.deepEqual(ids().sort(), ["1767225641-5-1", "1767225642-5-1", "1767225643-5-1"]);

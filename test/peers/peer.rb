@@ -52,8 +52,7 @@ class Store
   end
 
   def line(record)
-    payload = "dead_task:#{record[:id]}:#{Marshal.dump(record).dump}".b
-    "#{format('%08x', Zlib.crc32(payload))}:#{payload}\n"
+    log_line("dead_task:#{record[:id]}:#{Marshal.dump(record).dump}")
   end
 
   def add(record)
@@ -108,16 +107,16 @@ class Store
 
   # As a starting worker reads them, one log after the other in name order.
   def pending
-    Dir.glob(File.join(@path, "#{@prefix}0-*")).sort.flat_map { |log| pending_in(log) }
+    logs.flat_map { |log| waiting(log).values.map { |task| task.merge(log: File.basename(log)) } }
   end
 
   # As a worker that starts, runs what nobody else holds, and ends. The new ids of what it ran.
   def run_pending
-    Dir.glob(File.join(@path, "#{@prefix}0-*")).sort.flat_map do |path|
+    logs.flat_map do |path|
       File.open(path, "r+b") do |log|
         next [] unless log.flock(File::LOCK_EX | File::LOCK_NB) == 0
         next [] unless File.exist?(path) && File.stat(path).ino == log.stat.ino
-        ids = pending_in(path).map { |task| task[:id] }
+        ids = waiting(path).keys
         log.seek(0, IO::SEEK_END)
         ids.each { |id| log.write(log_line("rem:#{id}")) }
         log.fsync
@@ -129,29 +128,35 @@ class Store
     end
   end
 
+  def logs
+    Dir.glob(File.join(@path, "#{@prefix}0-*")).sort
+  end
+
+  # The tasks of one log, by id.
+  def waiting(log)
+    {}.tap do |tasks|
+      File.binread(log).each_line do |bytes|
+        next unless bytes.end_with?("\n") && bytes[8] == ":" && bytes[0, 8] == format("%08x", Zlib.crc32(bytes[9..-2]))
+        operation, id, time, dumped = bytes[9..-2].split(":", 4)
+        if operation == "rem"
+          tasks.delete(id)
+        elsif operation == "add"
+          tasks[id] = { id: id, publish_at: time == "0" ? nil : Integer(time, 10), context: undump(dumped) }
+        end
+      end
+    end
+  end
+
+  def log_line(payload)
+    payload = payload.b
+    "#{format('%08x', Zlib.crc32(payload))}:#{payload}\n"
+  end
+
   def undump(dumped)
     dumped.dup.force_encoding(Encoding::US_ASCII).undump.b
   end
 
   private
-
-  def pending_in(log)
-    tasks = {}
-    File.binread(log).each_line do |bytes|
-      next unless bytes.end_with?("\n") && bytes[8] == ":" && bytes[0, 8] == format("%08x", Zlib.crc32(bytes[9..-2]))
-      operation, id, time, dumped = bytes[9..-2].split(":", 4)
-      if operation == "rem"
-        tasks.delete(id)
-      elsif operation == "add"
-        tasks[id] = { id: id, publish_at: time == "0" ? nil : Integer(time, 10), context: undump(dumped) }
-      end
-    end
-    tasks.values.map { |task| task.merge(log: File.basename(log)) }
-  end
-
-  def log_line(payload)
-    "#{format("%08x", Zlib.crc32(payload))}:#{payload}\n"
-  end
 
   def parse(bytes)
     return unless bytes.end_with?("\n") && bytes[8] == ":"
@@ -206,6 +211,8 @@ class Peer
     when "hold" then hold(request.fetch("seconds"))
     when "crowd" then crowd(request)
     when "claim" then claim(request.fetch("log"))
+    when "start" then start
+    when "perform" then perform(request.fetch("id"), request.fetch("outcome"))
     when "ping" then "pong"
     else raise ArgumentError, "unknown request #{request['do']}"
     end
@@ -217,6 +224,48 @@ class Peer
   def claim(log)
     @claimed = File.open(log, "r+b")
     @claimed.flock(File::LOCK_EX | File::LOCK_NB) == 0
+  end
+
+  # As a starting worker: claims the logs that nobody holds and appends all but the first of them to that. The ids that wait in it.
+  def start
+    logs = @store.logs.filter_map do |path|
+      file = File.open(path, "r+b")
+      file.flock(File::LOCK_EX | File::LOCK_NB) == 0 ? file : file.close
+    end
+    @own, *others = logs
+    return [] unless @own
+    others.each do |log|
+      append(log.read)
+      File.unlink(log.path)
+      log.close
+    end
+    @store.waiting(@own.path).keys
+  end
+
+  # What a worker writes once it has tried a task of its log.
+  def perform(id, outcome)
+    task = @store.waiting(@own.path).fetch(id)
+    context = Loading.context(task[:context])
+    case outcome
+    when "run" then append(@store.log_line("rem:#{id}"))
+    when "fail"
+      context[3] = (context[3] || 0) + 1
+      append(@store.log_line("add:#{id}:#{Time.now.to_i + 3600}:#{Marshal.dump(context).dump}"))
+    when "die"
+      @store.add(
+        id: id, task_class: context[0].name, attempts: 1, enqueued_at: id.to_i, failed_at: Time.now.to_i,
+        exception_class: "Timeout::Error", exception_message: "the gateway is still away", backtrace: [], context: task[:context]
+      )
+      append(@store.log_line("rem:#{id}"))
+    else raise ArgumentError, "unknown outcome #{outcome}"
+    end
+    nil
+  end
+
+  def append(bytes)
+    @own.seek(0, IO::SEEK_END)
+    @own.write(bytes)
+    @own.flush
   end
 
   # With the encodings that Rage's own values have: names of classes in US-ASCII, the rest in UTF-8, the context binary.

@@ -139,6 +139,8 @@ describe("manifest", () => {
       Command.deleteAll,
       Command.runNow,
       Command.debugNow,
+      Command.retryMatching,
+      Command.deleteMatching,
       Command.undo,
       Command.takeBack,
       Command.undoHistory,
@@ -172,6 +174,8 @@ describe("manifest", () => {
       Command.openTaskClass,
       Command.retryAll,
       Command.deleteAll,
+      Command.retryMatching,
+      Command.deleteMatching,
     ];
     for (const command of ofItems) assert.ok(hidden.includes(command) || elsewhere.includes(command), command);
     assert.ok(hidden.includes(Command.show) && hidden.includes(Command.showMore));

@@ -1,7 +1,14 @@
 import assert from "node:assert/strict";
 import type { recordReference } from "../../src/actions/references";
 import { chosenNodes, groupByStore, recordsOf } from "../../src/actions/references";
-import { deleteConfirmation, doneText, nameList, retryConfirmation, troubleText } from "../../src/actions/messages";
+import {
+  deleteConfirmation,
+  doneText,
+  nameList,
+  needsList,
+  retryConfirmation,
+  troubleText,
+} from "../../src/actions/messages";
 import type { StoreStatus, TaskSummary } from "../../src/service/protocol";
 import { StoreModel } from "../../src/stores/storeModel";
 import {
@@ -41,7 +48,8 @@ function store(
 }
 
 function input(stores: readonly StoreModel[], shown = 200, problems: readonly string[] = []): TreeInput {
-  return { stores, problems, shown: () => shown };
+  const tasks = (one: StoreModel): readonly TaskSummary[] => (one.wasReady ? one.newestFirst() : one.early);
+  return { stores, problems, shown: () => shown, tasks, nothingMatches: false };
 }
 
 function kinds(nodes: readonly TreeNode[]): string[] {
@@ -132,6 +140,13 @@ describe("tree nodes", () => {
     assert.equal(new Set(all.map(nodeId)).size, all.length);
   });
 
+  it("has one item for no task at all where the filter lets none through, before the stores", () => {
+    const tree = { ...input([store("shop", 1), store("blog", 1)]), tasks: () => [], nothingMatches: true };
+    assert.deepEqual(kinds(rootNodes(tree)), ["noMatch", "store", "store"]);
+    assert.equal(parentNode({ kind: "noMatch" }, tree), undefined);
+    assert.deepEqual(childNodes({ kind: "noMatch" }, tree), []);
+  });
+
   it("knows its own nodes from anything else that a command may be given", () => {
     assert.ok(isTreeNode(rootNodes(input([store("shop", 1)]))[0]));
     for (const other of [undefined, null, "task", {}, { kind: "file" }, []]) assert.equal(isTreeNode(other), false);
@@ -139,7 +154,7 @@ describe("tree nodes", () => {
 });
 
 describe("viewState", () => {
-  const base: ViewInput = { folderCount: 1, looked: true, trusted: true, stores: [], problems: [] };
+  const base: ViewInput = { folderCount: 1, looked: true, trusted: true, stores: [], problems: [], filter: null };
 
   const situations: readonly (readonly [string, Partial<ViewInput>])[] = [
     ["looking", { looked: false }],
@@ -182,6 +197,15 @@ describe("viewState", () => {
     assert.match(viewState({ ...base, trusted: false, stores: [readOnly] }).message, /^Restricted Mode/);
     assert.match(viewState({ ...base, stores: [readOnly, store("blog", 1)] }).message, /^1 of 2 stores/);
     assert.equal(viewState({ ...base, stores: [store("shop", 1)] }).message, "");
+  });
+
+  it("says what the filter shows, before anything else, and counts all on the badge", () => {
+    const stores = [store("shop", 1_200, { readOnly: "no flock here" })];
+    const state = viewState({ ...base, stores, filter: { label: "Filter: timeout", shown: 12, all: 1_200 } });
+    assert.equal(state.message, "Filter: timeout · 12 of 1,200\nRead-only: no flock here");
+    assert.equal(state.description, "12 of 1,200");
+    assert.equal(state.badge?.value, 1_200);
+    assert.equal(viewState({ ...base, stores }).description, "");
   });
 
   it("says what is wrong with the only store in full", () => {
@@ -285,8 +309,20 @@ describe("confirmations and outcomes", () => {
     );
   });
 
+  it("name the filter whose tasks they ask about", () => {
+    const apart = [record("Charge"), record("Mail")];
+    const retry = (records: typeof apart): string =>
+      retryConfirmation(records, { changed: 0, doubts: [] }, null, "match “mail”").message;
+    assert.equal(retry(apart), "Retry the 2 dead tasks from shop that match “mail”?");
+    assert.equal(retry(apart.slice(1)), "Retry the 1 dead task from shop that matches “mail”?");
+    assert.equal(
+      deleteConfirmation(apart, "", "died like Charge · E").message,
+      "Delete the 2 dead tasks from shop that died like Charge · E?",
+    );
+  });
+
   it("name what was done, what had gone and what failed", () => {
-    const nothing = { done: [], missing: [], failed: [] };
+    const nothing = { done: [], missing: [], failed: [], cancelled: false, left: [] };
     assert.equal(doneText("retried", { ...nothing, done: [record("Charge")] }), "Retried Charge.");
     assert.equal(doneText("deleted", { ...nothing, done: [record("A"), record("B")] }), "Deleted 2 dead tasks.");
     assert.equal(doneText("deleted", nothing), null);
@@ -298,7 +334,38 @@ describe("confirmations and outcomes", () => {
         missing: [record("A"), record("B")],
         failed: [{ record: record("C"), error: "no context" }],
       }),
-      "2 dead tasks were already gone. 1 task could not be retried. C: no context.",
+      "2 dead tasks were already gone. 1 task could not be retried. C (id of C): no context.",
     );
+  });
+
+  it("say what was cancelled, where something had been done by then, and that it was too late", () => {
+    const cancelled = { done: [], missing: [], failed: [], cancelled: true, left: [] };
+    const blog = record("B", true, store("blog", 1));
+    const news = record("N", true, store("news", 1));
+    assert.equal(doneText("retried", { ...cancelled, left: [record("A")] }), "Cancelled. Nothing was retried.");
+    assert.equal(
+      doneText("retried", { ...cancelled, done: [record("A"), record("C")], left: [blog] }),
+      "Cancelled after shop: 2 retried; blog was left as it is.",
+    );
+    assert.equal(
+      doneText("deleted", { ...cancelled, done: [record("A")], left: [blog, news] }),
+      "Cancelled after shop: 1 deleted; blog and news were left as they are.",
+    );
+    assert.equal(
+      doneText("deleted", { ...cancelled, done: [record("A"), record("C")] }),
+      "It was too late to cancel: Deleted 2 dead tasks.",
+    );
+  });
+
+  it("name three that failed by class and id, and have a list for more", () => {
+    const failed = ["A", "B", "C", "D", "E"].map((name) => ({ record: record(name, name !== "B"), error: "why" }));
+    const outcome = { done: [], missing: [], failed, cancelled: false, left: [] };
+    assert.equal(
+      troubleText("retried", outcome),
+      "5 tasks could not be retried. A (id of A): why. id of B: why. C (id of C): why. And 2 more.",
+    );
+    assert.equal(needsList(outcome), true);
+    assert.equal(needsList({ ...outcome, failed: failed.slice(0, 3), missing: [record("A")] }), false);
+    assert.equal(needsList({ ...outcome, failed: [], missing: [record("A"), record("B")] }), true);
   });
 });

@@ -68,7 +68,9 @@ function taskParts(
     { key: "backtrace", data: backtrace, make: () => [backtraceSection(backtrace, controls)] },
   );
   if (similar !== null) {
-    parts.push({ key: "similar", data: similar, make: () => [similarSection(similar, controls)] });
+    const { canChange, present } = state;
+    const make = (): HTMLElement[] => [similarSection(similar, { canChange, present }, controls)];
+    parts.push({ key: "similar", data: [similar, canChange, present], make });
   }
   parts.push({ key: "facts", data: facts, make: () => [factsSection(facts, controls)] });
   return parts;
