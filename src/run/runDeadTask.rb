@@ -302,8 +302,10 @@ module DeadTasks
     rescue NotRun
       raise
     rescue Exception => e
-      say_failure("The application could not be booted", e)
-      @outcome.not_run("boot", e)
+      # Bundler, for one, ends the process over what it could not find.
+      error = e.is_a?(SystemExit) && e.cause ? e.cause : e
+      say_failure("The application could not be booted", error)
+      @outcome.not_run("boot", error)
       false
     end
 

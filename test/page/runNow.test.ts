@@ -38,7 +38,7 @@ describe("running a dead task now", function () {
     await terminal().first().waitFor({ timeout: 30_000 });
     const failed = workbench().notification(/SendWelcomeEmail failed again: KeyError: key not found: "de"/);
     await failed.waitFor({ timeout: 30_000 });
-    await workbench().webview.getByText("You ran this task, and it failed again: KeyError").waitFor();
+    await workbench().webview.locator("#pane").getByText("You ran this task, and it failed again: KeyError").waitFor();
     await workbench().parkMouse();
     await workbench().readmePicture("now", { x: 349, y: 36, width: 923, height: 732 });
     for (const theme of ["light", "dark"] as const) {

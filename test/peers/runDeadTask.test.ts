@@ -166,6 +166,7 @@ describe("the script that runs a dead task", function () {
       ["def broken(", /syntax error|unexpected/i],
       [`require "no such library"`, /cannot load such file -- no such library/],
       [`abort "no database"`, /no database/],
+      [`begin; raise "no gem"; rescue; exit 7; end`, /^no gem$/],
       ["require 'json'", /uninitialized constant Rage/],
       ["module Rage; def self.config = self; end", /does not load Rage::Deferred/],
       [null, /There is no config\/application\.rb in /],
