@@ -40,7 +40,7 @@ describe("running a dead task now", function () {
     await failed.waitFor({ timeout: 30_000 });
     await workbench().webview.locator("#pane").getByText("You ran this task, and it failed again: KeyError").waitFor();
     await workbench().parkMouse();
-    await workbench().readmePicture("now", { x: 349, y: 36, width: 923, height: 732 });
+    await workbench().readmePicture("now", { x: 349, y: 36, width: 923, height: 310 });
     for (const theme of ["light", "dark"] as const) {
       await workbench().setTheme(theme);
       await workbench().screenshot(`run-now-failed-${theme}`);
@@ -56,6 +56,7 @@ describe("running a dead task now", function () {
       .replace(/ {4}Mailer\.deliver\([^]*?\n {4}\)\n/, `    puts "To: #{user&.first_name}, #{subject(locale)}"\n`);
     assert.ok(mended.includes("puts"));
     writeFileSync(taskFile(), mended);
+    await workbench().applySettings(onStandIn);
     await workbench().dismissNotifications();
     await workbench().pickFromMenu(row(), "Run Now");
     await workbench().dialog.getByRole("button", { name: "Run", exact: true }).click();
