@@ -40,7 +40,7 @@ export async function chooseTarget(
     ...(others.length === 0 ? [] : [{ label: "", kind: QuickPickItemKind.Separator, place: null }]),
     { label: "$(folder-opened) Another Storage Directory…", place: null },
   ];
-  const placeHolder = "Send to which store? A task is read from here, and nothing changes until you have confirmed it.";
+  const placeHolder = "Send to which store? Nothing changes until you have confirmed it.";
   const picked = await window.showQuickPick(picks, { placeHolder, matchOnDescription: true, matchOnDetail: true });
   if (picked === undefined) return undefined;
   const place = picked.place ?? (await chooseDirectory(service, sources));

@@ -68,25 +68,25 @@ describe("a store that the user may not write to", () => {
     const lists: string[][] = [];
     Reflect.set(window, "showOpenDialog", () => Promise.resolve([Uri.file(target)]));
     Reflect.set(window, "showInputBox", () => Promise.resolve("deferred-"));
-    dialogs.answer = ({ buttons }) => buttons.find((button) => /^(Copy|Retry There)$/.test(button));
+    dialogs.answer = ({ buttons }) => buttons.find((button) => button === "Copy");
     try {
-      for (const way of ["Copy There", "Retry There, Keep Here"]) {
-        Reflect.set(window, "showQuickPick", (items: readonly QuickPickItem[]) => {
-          lists.push(items.map(({ label }) => label));
-          return Promise.resolve(items.find(({ label }) => label.includes("Another") || label.includes(way)));
-        });
-        await commands.executeCommand("deadTasks.send", node, [node]);
-        assert.match(dialogs.shown.at(-1)!.text, /^(Copied|Retried) /);
-      }
+      Reflect.set(window, "showQuickPick", (items: readonly QuickPickItem[]) => {
+        lists.push(items.map(({ label }) => label));
+        return Promise.resolve(items.find(({ label }) => /Another|Copy There/.test(label)));
+      });
+      await commands.executeCommand("deadTasks.send", node, [node]);
+      assert.match(dialogs.shown.at(-1)!.text, /^Copied /);
       assert.deepEqual(
         lists[1]!.map((label) => label.replace(/^\S+ /, "")),
         ["Copy There as Dead Tasks, Keep Here", "Retry There, Keep Here"],
       );
-      assert.equal(readdirSync(target).filter((file) => /^deferred-(dead_tasks-0|0-.*)$/.test(file)).length, 2);
-      assert.deepEqual({ files: readdirSync(storage), data: readFileSync(dataFile(storage)) }, before);
       const { service } = await deadTasks();
       const place = { path: target, prefix: "deferred-" };
       const { id } = store.newestFirst()[0]!;
+      // Not by the command: this user may not look at what the window that root began is running.
+      assert.deepEqual((await service.send(store.key, [id], place, "retry")).sent, [id]);
+      assert.equal(readdirSync(target).filter((file) => /^deferred-(dead_tasks-0|0-.*)$/.test(file)).length, 2);
+      assert.deepEqual({ files: readdirSync(storage), data: readFileSync(dataFile(storage)) }, before);
       await assert.rejects(service.send(store.key, [id], place, "move"), /no permission/);
     } finally {
       Reflect.set(window, "showQuickPick", showQuickPick);
