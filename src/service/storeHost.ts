@@ -15,6 +15,7 @@ import {
 import { yieldToOthers } from "../storage/clock";
 import { OperationQueue } from "../storage/queue";
 import { problemOf } from "./problems";
+import { rawRecord } from "./rawLines";
 import type { Damage, Problem, StoreStatus, StoreTarget, StoreUpdate, TaskSummary } from "./protocol";
 
 // Milliseconds. The watcher is the quick way; the poll finds what it misses (another machine's or container's writes).
@@ -93,6 +94,13 @@ export class StoreHost {
     if (this.index.isComplete) await this.refresh();
     const records = await this.index.records(ids);
     return [...(records ?? [])].flatMap(([, record]) => (record.kind === "task" ? [record] : []));
+  }
+
+  /** The line that stands for an id now, as `rawRecord` has it; null where there is none. Throws StorageErrors. */
+  async rawRecord(id: string): Promise<string | null> {
+    await this.refresh();
+    const position = this.index.get(id);
+    return position === undefined ? null : rawRecord(this.#environment.fileSystem, this.store.names.dataFile, position);
   }
 
   /** Stops a read that is under way; nothing more is read until `refresh` is asked for. */
