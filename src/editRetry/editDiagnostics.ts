@@ -2,6 +2,7 @@ import {
   Diagnostic,
   DiagnosticSeverity,
   languages,
+  window,
   workspace,
   type DiagnosticCollection,
   type Disposable,
@@ -11,6 +12,7 @@ import { editScheme } from "../ids";
 import { userMessage, type Reporter } from "../reporter";
 import type { StoreChange, StoreRegistry } from "../stores/storeRegistry";
 import { callLine, rangeOf, type EditReader } from "./editReader";
+import { isInTab } from "./editTabs";
 import { taskOfUri } from "./editUris";
 
 /** While somebody types, nothing is read anew, in milliseconds. */
@@ -36,14 +38,15 @@ export class EditDiagnostics implements Disposable {
       workspace.onDidChangeTextDocument(({ document }) => {
         this.#lookSoon(document);
       }),
-      workspace.onDidCloseTextDocument(({ uri }) => {
-        this.#collection.delete(uri);
+      window.tabGroups.onDidChangeTabs(({ opened, closed }) => {
+        if (opened.length > 0) this.#lookAtAll();
+        if (closed.length > 0) this.#forgetClosed();
       }),
       registry.onDidChange((change) => {
         this.#storeChanged(change);
       }),
     ];
-    for (const document of workspace.textDocuments) this.#lookSoon(document);
+    this.#lookAtAll();
   }
 
   /** For what was typed against the task as it was, and stands against it as it is now. */
@@ -52,6 +55,7 @@ export class EditDiagnostics implements Disposable {
     try {
       const problems = await this.#problems(document);
       if (!document.isClosed && document.version === version) this.#collection.set(uri, problems);
+      this.#forgetClosed();
     } catch (error) {
       this.#reporter.log("warn", `An edited task could not be checked: ${userMessage(error)}`);
     }
@@ -92,6 +96,17 @@ export class EditDiagnostics implements Disposable {
       const address = taskOfUri(document.uri);
       if (address?.storeKey === store.key && ids.has(address.id)) this.#lookSoon(document);
     }
+  }
+
+  #lookAtAll(): void {
+    for (const document of workspace.textDocuments) this.#lookSoon(document);
+  }
+
+  /** The editor keeps a document for a while after its tab was closed, and nobody sees it. */
+  #forgetClosed(): void {
+    this.#collection.forEach((uri) => {
+      if (!isInTab(uri)) this.#collection.delete(uri);
+    });
   }
 
   #lookSoon(document: TextDocument): void {

@@ -469,6 +469,10 @@ describe("editing a dead task and retrying it", () => {
     assert.match(document.getText(), /:fr/);
     assert.ok(tabOf(document));
     assertUntouched(data);
+    await commands.executeCommand("workbench.action.revertAndCloseActiveEditor");
+    await eventually(() => {
+      assert.deepEqual(problems(document), []);
+    });
   });
 
   it("writes nothing where the task has died anew meanwhile, and can go on from how it is now", async () => {

@@ -101,10 +101,7 @@ Charge.new.perform(1, currency: :eur)
     for (const source of [text("rspec", changes), text("minitest", changes), consoleSnippet(reproduction(changes))]) {
       assert.match(source, /^# \[FILTERED\] stands for secrets/m);
       assert.match(source, /^# Marshal\.load rebuilds what has no literal/m);
-      assert.match(
-        source,
-        /^# Set by a worker, and not here: log tags \["5f3c"\], user context \{tenant: 7\}\.$/m,
-      );
+      assert.match(source, /^# Set by a worker, and not here: log tags \["5f3c"\], user context \{tenant: 7\}\.$/m);
     }
     assert.doesNotMatch(text("rspec"), /FILTERED|Marshal|worker/);
   });
