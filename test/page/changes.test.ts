@@ -60,11 +60,11 @@ describe("changing the demo application's dead tasks", () => {
   it("retries from the pane, which says so and offers nothing more", async () => {
     await workbench().row("PaymentGateway::Timeout").click();
     const pane = workbench().webview;
-    await pane.getByRole("button", { name: "Retry" }).click();
+    await pane.getByRole("button", { name: "Retry", exact: true }).click();
     await pane.locator(".notice").getByText("You retried this task. It runs when a Rage worker next starts.").waitFor();
     await workbench().notification("Retried Billing::ChargeCard.").waitFor();
-    assert.equal(await pane.getByRole("button", { name: "Retry" }).isDisabled(), true);
-    assert.equal(await pane.getByRole("button", { name: "Delete…" }).isDisabled(), true);
+    assert.equal(await pane.getByRole("button", { name: "Retry", exact: true }).isDisabled(), true);
+    assert.equal(await pane.getByRole("button", { name: "Delete…", exact: true }).isDisabled(), true);
     assert.equal(await pane.getByRole("button", { name: "Open Raw" }).isDisabled(), true);
     await waitForBadge(34);
     assert.equal(logLines().length, 2);

@@ -85,13 +85,13 @@ describe("reading a failure in the detail pane", () => {
   it("lists the others that died alike, shows one, and all in a list to pick from", async () => {
     await show("InvoiceGateway::Unavailable", "SyncInvoice");
     const { webview, page } = workbench();
-    await webview.getByText("2 others").waitFor();
+    await webview.getByText("2 others ·").waitFor();
     const links = await webview.locator(".similar li .link").all();
     const ids = await Promise.all(links.map((link) => link.getAttribute("id")));
     assert.equal(ids.length, 2);
     await webview.locator(".similar li .link").first().click();
     await webview.locator(`#${CSS(ids[0]!)}`).waitFor({ state: "detached" });
-    await webview.getByText("2 others").waitFor();
+    await webview.getByText("2 others ·").waitFor();
     assert.equal(await page.locator(".tabs-container .tab").count(), 1);
   });
 

@@ -15,8 +15,8 @@ describe("Restricted Mode", () => {
       .locator(".notice")
       .getByText("Restricted Mode: trust this workspace to retry or delete the task.")
       .waitFor();
-    assert.equal(await pane.getByRole("button", { name: "Retry" }).isDisabled(), true);
-    assert.equal(await pane.getByRole("button", { name: "Delete…" }).isDisabled(), true);
+    assert.equal(await pane.getByRole("button", { name: "Retry", exact: true }).isDisabled(), true);
+    assert.equal(await pane.getByRole("button", { name: "Delete…", exact: true }).isDisabled(), true);
     await workbench()
       .sideBar.getByText("Restricted Mode: dead tasks can be read. Trust this workspace to retry or delete them.")
       .waitFor();
@@ -48,7 +48,7 @@ describe("Restricted Mode", () => {
       .click();
     const pane = workbench().webview;
     await pane.locator(".notice").waitFor({ state: "detached" });
-    await pane.getByRole("button", { name: "Retry" }).click();
+    await pane.getByRole("button", { name: "Retry", exact: true }).click();
     await workbench().notification("Retried SendWelcomeEmail.").waitFor();
     const logs = readdirSync(join(workbench().folder, "storage")).filter((name) => name.startsWith("deferred-0-"));
     assert.equal(logs.length, 1);
