@@ -233,7 +233,7 @@ describe("the check before a retry", () => {
       "For 1 of them the check found: The perform of CheckedTask takes no keywords, and the task has the keyword locale:.",
       "For 1 of them the check found: GoneTask is not defined in this workspace.",
     ]);
-    assert.deepEqual(buttons, ["Retry 4"]);
+    assert.deepEqual(buttons, ["Retry 4", "Try One First"]);
     press("Retry 4");
     await run([positional, keyword, gone, inGem]);
     assert.match(dialogs.shown.at(-1)!.text, /^Retried 4 dead tasks\./);

@@ -293,6 +293,17 @@ export async function webviewFrame({ page }: Workbench): Promise<Frame> {
   return frame;
 }
 
+/** Puts the keyboard into the webview that is in sight, as the editor's command does, and waits until keys arrive there. */
+export async function focusWebview(workbench: Workbench): Promise<void> {
+  await workbench.typeCommand("View: Focus Active Editor Group");
+  const frame = await webviewFrame(workbench);
+  // `waitForFunction` evaluates text within the page, whose policy forbids that.
+  for (let attempt = 0; !(await frame.evaluate<boolean>("document.hasFocus()")); attempt++) {
+    assert.ok(attempt < 100, "the webview never has the focus");
+    await workbench.page.waitForTimeout(50);
+  }
+}
+
 /**
  * What axe finds wrong with the webview that is in sight, one line for each element. The page is asked by the debugger, so its security
  * policy, which lets no other script run, stays as it is.

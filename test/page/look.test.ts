@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { useWorkbench } from "./harness";
+import { focusWebview, useWorkbench } from "./harness";
 
 describe("looking at the demo application's dead tasks", () => {
   const workbench = useWorkbench({ settings: { "workbench.colorTheme": "Default Dark Modern" } });
@@ -116,8 +116,7 @@ describe("looking at the demo application's dead tasks", () => {
     await focused.getByText("SendWelcomeEmail").waitFor();
     await page.keyboard.press("Enter");
     await workbench().webview.getByRole("heading", { name: "SendWelcomeEmail", level: 1 }).waitFor();
-    await workbench().typeCommand("View: Focus Active Editor Group");
-    await page.waitForFunction("document.activeElement?.tagName === 'IFRAME'");
+    await focusWebview(workbench());
     const order: string[] = [];
     do {
       await page.keyboard.press("Tab");

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { appendFileSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { newTask, taskLine } from "../support/stores";
-import { accessibilityViolations, useWorkbench, webviewFrame } from "./harness";
+import { accessibilityViolations, focusWebview, useWorkbench, webviewFrame } from "./harness";
 
 describe("reading a failure in the detail pane", () => {
   const workbench = useWorkbench({ settings: { "workbench.colorTheme": "Default Dark Modern" } });
@@ -210,8 +210,7 @@ describe("reading a failure in the detail pane", () => {
         .map(${nameOf})`,
     );
     assert.ok(stops.length > 10);
-    await workbench().typeCommand("View: Focus Active Editor Group");
-    await page.waitForFunction("document.activeElement?.tagName === 'IFRAME'");
+    await focusWebview(workbench());
     const reached: string[] = [];
     while (reached.length < stops.length) {
       await page.keyboard.press("Tab");
