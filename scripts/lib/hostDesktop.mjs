@@ -16,7 +16,7 @@ export async function runInDesktop({ run, folder, index, env }) {
     await mkdir(join(data, "User"), { recursive: true });
     await writeFile(join(data, "User", "settings.json"), JSON.stringify(run.settings));
     const status = await runTests({
-      extensionDevelopmentPath: root,
+      extensionDevelopmentPath: [root, ...(run.extensions ?? [])],
       extensionTestsPath: index,
       extensionTestsEnv: env,
       launchArgs: [

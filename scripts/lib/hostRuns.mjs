@@ -13,6 +13,7 @@ import { emptyFolder, filledDemo, filledDemoInGit } from "./workspaces.mjs";
  * @property {Record<string, unknown>} settings
  * @property {number} [windows] Among how many windows its files are divided, each with a folder of its own. Default: 1.
  * @property {boolean} [alone] Whether it measures time, and so must have the machine for itself.
+ * @property {readonly string[]} [extensions] Folders of extensions that the window has beside ours.
  *
  * @typedef {object} HostWindow
  * @property {string} suite What its results are called.
@@ -50,6 +51,14 @@ export const hostRuns = [
     prepareFolder: () => Promise.resolve(emptyFolder()),
     trusted: true,
     settings: {},
+  },
+  {
+    name: "debug",
+    what: "a folder without any store, with an extension for the Ruby debugger",
+    prepareFolder: () => Promise.resolve(emptyFolder()),
+    trusted: true,
+    settings: {},
+    extensions: [join(root, "test", "support", "rdbgExtension")],
   },
   {
     name: "readonly",

@@ -1,4 +1,7 @@
 // One host run in the code-server, driven by a page in Chromium.
+import { cp, mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { basename, join } from "node:path";
 import { format } from "node:util";
 import { launchBrowser } from "./browser.mjs";
 import { startServer } from "./server.mjs";
@@ -20,7 +23,9 @@ const timeoutMs = 300_000;
  *   the extension host and the server printed.
  */
 export async function runInServer({ run, folder, index, env }) {
-  const server = await startServer({ trusted: run.trusted, settings: run.settings, testDriver: true, env });
+  const extensionsDirectory = await copyExtensions(run.extensions ?? []);
+  const { trusted, settings } = run;
+  const server = await startServer({ trusted, settings, extensionsDirectory, testDriver: true, env });
   /** @type {string[]} */
   const lines = [];
   try {
@@ -60,5 +65,18 @@ export async function runInServer({ run, folder, index, env }) {
     }
   } finally {
     await server.stop();
+    await rm(extensionsDirectory, { recursive: true, force: true });
   }
+}
+
+/**
+ * A directory of extensions for a server that has none yet: it takes in what lies there when it first starts. A window's address
+ * can name no more than one extension under development.
+ * @param {readonly string[]} folders
+ * @returns {Promise<string>}
+ */
+async function copyExtensions(folders) {
+  const directory = await mkdtemp(join(tmpdir(), "dead-tasks-extensions-"));
+  for (const folder of folders) await cp(folder, join(directory, basename(folder)), { recursive: true });
+  return directory;
 }
