@@ -49,12 +49,14 @@ export async function runInDebugger(process: ProcessToRun, stopAt: CodePlace | n
     name: title,
     script: words.at(-1),
     args: [],
-    // The debugger's extension parts this at its spaces again.
+    // The debugger's extension types this, the script and `cd` to the directory into a shell.
     command: command.join(" "),
     useBundler: command[0] === "bundle" && command[1] === "exec",
     cwd: root,
     env: environment,
     askParameters: false,
+    // In milliseconds. Bundler alone can take longer than the five seconds that the debugger's extension would wait.
+    waitLaunchTime: 30_000,
   };
   const isOurs = (one: DebugConfiguration): boolean => one["env"] !== undefined && isSameRun(one, environment);
   const listening: Disposable[] = [];
@@ -98,8 +100,8 @@ function breakpointAt(place: CodePlace | null): SourceBreakpoint | null {
   return isThere ? null : new SourceBreakpoint(new Location(uri, new Position(line, 0)));
 }
 
-/** A word that the debugger's extension would tear apart; null where there is none. */
-export function wordWithSpace(words: readonly string[]): string | null {
-  const found = words.find((word) => /\s/.test(word));
+/** A word that a shell would not take as it stands: the debugger's extension types them without quotes. Null where there is none. */
+export function wordForNoShell(words: readonly string[]): string | null {
+  const found = words.find((word) => !/^[\p{L}\p{N}_@%+=:,./-]+$/u.test(word));
   return found === undefined ? null : typed([found]);
 }

@@ -88,6 +88,11 @@ module DeadTasks
     def backtrace_of(error)
       (error.backtrace || []).reject { |line| line.start_with?("#{__FILE__}:") }
     end
+
+    # Whether this is the `exit` of another thread, as of the debugger's when its session is ended: none of our frames is below it.
+    def from_elsewhere?(error)
+      error.is_a?(SystemExit) && (error.backtrace || []).none? { |line| line.start_with?("#{__FILE__}:") }
+    end
   end
 
   # The line that stands for a task in the file of the dead tasks: the newest of its id that can be read.
@@ -320,6 +325,8 @@ module DeadTasks
       started = now
       succeeded, error = performance.run
       keep_what_was_enqueued
+      return interrupted(started) if !succeeded && Text.from_elsewhere?(error)
+
       succeeded ? @outcome.succeeded : @outcome.failed(error)
       if succeeded
         say "Succeeded in #{since(started)}.", color: 32
@@ -329,6 +336,12 @@ module DeadTasks
         say_failure("Failed after #{since(started)}", error)
       end
       succeeded ? 0 : 1
+    end
+
+    # No failure of the task's: how far it came is not known, as when the process is killed.
+    def interrupted(started)
+      say "Ended from outside after #{since(started)}.", color: 31
+      1
     end
 
     # Tasks that the task itself has enqueued wait in a log of the framework's, which it writes through a buffer.

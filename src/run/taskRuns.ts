@@ -22,7 +22,7 @@ import type { StoreModel } from "../stores/storeModel";
 import type { StoreRegistry } from "../stores/storeRegistry";
 import { oneLine, withoutLinks } from "../text/labels";
 import { relativeTime } from "../text/times";
-import { hasRubyDebugger, runInDebugger, wordWithSpace } from "./debugRun";
+import { hasRubyDebugger, runInDebugger, wordForNoShell } from "./debugRun";
 import { applicationRoot, commandWords, isFound } from "./runCommand";
 import { failureLine, runNews, runQuestion, typed, type RunWay } from "./runMessages";
 import { TerminalRuns, type EndedProcess } from "./terminalRun";
@@ -260,12 +260,12 @@ export class TaskRuns implements Disposable {
     const scope = folder === null ? null : Uri.file(folder);
     const setting: unknown = workspace.getConfiguration(Setting.section, scope).get(Setting.runCommand);
     const words = await commandWords(setting, root);
-    const torn = words !== null && way === "debug" ? wordWithSpace([...words, this.#script]) : null;
+    const torn = words !== null && way === "debug" ? wordForNoShell([...words, this.#script, root]) : null;
     let problem: string | null = null;
     if (words === null) {
       problem = 'The setting “deadTasks.runCommand” must be a list of words, such as ["bundle", "exec", "ruby"].';
     } else if (torn !== null) {
-      problem = `The debugger cannot be started with a space in a word of its command: ${torn}.`;
+      problem = `The debugger cannot be started with a space or another special character in its command or its directory: ${torn}.`;
     } else if (!(await isFound(words[0] ?? "", root))) {
       problem = `The command ${typed(words.slice(0, 1))} was not found, so no task can be run. Where Ruby is elsewhere, the setting “deadTasks.runCommand” says how it is run.`;
     }

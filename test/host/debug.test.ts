@@ -11,6 +11,7 @@ import {
   debug,
   workspace,
   type DebugConfiguration,
+  type DebugSession,
 } from "vscode";
 import type { StoreModel } from "../../src/stores/storeModel";
 import { dataFile } from "../support/fixtures";
@@ -55,8 +56,12 @@ describe("Debug Now", function () {
     });
   }
 
-  /** Debugs the task; goes on wherever the debugger stops, and returns the lines at which it did. */
-  async function debugNow(): Promise<string[]> {
+  type Then = (session: DebugSession, threadId: number) => Thenable<unknown>;
+  const goOn: Then = (session, threadId) => session.customRequest("continue", { threadId });
+  const end: Then = (session) => debug.stopDebugging(session);
+
+  /** Debugs the task; does `then` wherever the debugger stops, and returns the lines at which it did. */
+  async function debugNow(then = goOn): Promise<string[]> {
     const stops: string[] = [];
     const watching = [
       debug.onDidStartDebugSession(({ configuration }) => configurations.push(configuration)),
@@ -69,10 +74,10 @@ describe("Debug Now", function () {
         const [top] = stackFrames;
         // In a browser's window the editor has made an address of the path.
         stops.push(`${(top?.source?.path ?? "").replace(/^vscode-remote:\/\/[^/]+/, "")}:${top?.line ?? 0}`);
-        await session.customRequest("continue", { threadId: item.threadId });
+        await then(session, item.threadId);
       }),
     ];
-    dialogs.answer = ({ buttons }) => buttons.find((button) => button === "Debug");
+    dialogs.answer = ({ buttons }) => buttons.find((button) => button === "Debug" || button === "Bring Back");
     const [node] = await recordNodes(store, [id]);
     await commands.executeCommand("deadTasks.debugNow", node);
     for (const one of watching) one.dispose();
@@ -96,28 +101,68 @@ describe("Debug Now", function () {
   });
 
   it("takes a task that succeeds out of the dead tasks, and leaves the user's breakpoints", async () => {
-    await open("environment", 55);
+    await open("environment", 61);
     const mine = new SourceBreakpoint(
-      new Location(Uri.file(join(application, "app", "tasks", "misbehave.rb")), new Position(54, 0)),
+      new Location(Uri.file(join(application, "app", "tasks", "misbehave.rb")), new Position(60, 0)),
       false,
     );
     debug.addBreakpoints([mine]);
+    const before = readFileSync(dataFile(store.description.target.path));
     assert.deepEqual(await debugNow(), []);
     assert.ok(existsSync(join(application, "noted")), JSON.stringify(dialogs.shown));
+    const { text, buttons } = dialogs.shown.at(-1)!;
+    assert.equal(text, "Misbehave ran and succeeded. It is no longer among the dead tasks.");
+    assert.deepEqual(buttons, ["Bring Back"]);
     await eventually(() => {
-      assert.equal(store.task(id), undefined);
+      assert.deepEqual(readFileSync(dataFile(store.description.target.path)), before);
+      assert.ok(store.task(id), "brought back");
     });
     assert.equal(debug.breakpoints.length, 1);
     const { registry } = await deadTasks();
     assert.ok(registry.stores.includes(store));
   });
 
-  it("says that the debugger cannot be started with a space in a word", async () => {
-    await open("environment", 55);
+  it("does not know how far a task came whose session was ended at a stop", async () => {
+    await open("refuse", 14);
+    const before = readFileSync(dataFile(store.description.target.path));
+    assert.deepEqual(await debugNow(end), [`${application}/app/tasks/misbehave.rb:14`]);
+    isUnknown(before);
+  });
+
+  it("does not know how far a task came whose session was ended while it ran", async () => {
+    await open("wait", 30);
+    const before = readFileSync(dataFile(store.description.target.path));
+    const stops = await debugNow(async (session, threadId) => {
+      await goOn(session, threadId);
+      setTimeout(() => void debug.stopDebugging(session), 500);
+    });
+    assert.deepEqual(stops, [`${application}/app/tasks/misbehave.rb:30`]);
+    isUnknown(before);
+  });
+
+  function isUnknown(before: Buffer): void {
+    const { severity, text } = dialogs.shown.at(-1)!;
+    assert.equal(severity, "warning");
+    assert.match(text, /^It is not known whether Misbehave ran to its end: .* It is still among the dead tasks\.$/);
+    assert.ok(store.task(id));
+    assert.deepEqual(readFileSync(dataFile(store.description.target.path)), before);
+    assert.deepEqual(debug.breakpoints, []);
+  }
+
+  it("says that the debugger cannot be started with what a shell would not take as it stands", async () => {
+    await open("environment", 61);
     await workspace
       .getConfiguration("deadTasks")
       .update("runCommand", ["sh", "-c", "exec ruby"], ConfigurationTarget.Global);
     assert.deepEqual(await debugNow(), []);
     assert.match(dialogs.only().text, /^The debugger cannot be started with a space .*: 'exec ruby'\.$/);
+
+    await workspace.getConfiguration("deadTasks").update("runCommand", ["ruby"], ConfigurationTarget.Global);
+    application = join(folder(), "shop;exit");
+    makeApplication(application);
+    await open("environment", 61);
+    assert.deepEqual(await debugNow(), []);
+    assert.match(dialogs.only().text, /^The debugger cannot be started with .* or its directory: '.*shop;exit'\.$/);
+    assert.deepEqual(configurations, []);
   });
 });

@@ -139,6 +139,10 @@ describe("the script that runs a dead task", function () {
       [[0, "started"]],
     );
     rmSync(directory, { recursive: true });
+    const { status, outcome, output } = misbehave("leave_from_elsewhere");
+    assert.deepEqual([status, outcome!.state], [1, "started"], output);
+    assert.match(output, /^Ended from outside after [\d.]+ s\.$/m);
+    rmSync(directory, { recursive: true });
     rmSync(join(root, "begun"));
     const line = applicationLine(root, "1-1-1", `[Misbehave, [:wait], nil, 21]`);
     const waiting = new RunOfScript(root, directory, line);

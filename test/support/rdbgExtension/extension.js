@@ -1,9 +1,8 @@
-// Starts scripts under rdbg and lets VS Code speak with it over its socket. It parts commands at spaces, as the common extension does.
+// Starts scripts under rdbg and lets VS Code speak with it over its socket. A shell reads the command line, as with the common extension.
 const { spawn, execFileSync } = require("node:child_process");
-const { existsSync, mkdtempSync } = require("node:fs");
+const { mkdtempSync } = require("node:fs");
 const { tmpdir } = require("node:os");
 const { join } = require("node:path");
-const { setTimeout: delay } = require("node:timers/promises");
 const { DebugAdapterNamedPipeServer, debug } = require("vscode");
 
 /** @param {import("vscode").ExtensionContext} context */
@@ -15,11 +14,23 @@ exports.activate = (context) => {
       const gem = execFileSync("ruby", ["-e", find], { encoding: "utf8" }).trim();
       const socket = join(mkdtempSync(join(tmpdir(), "rdbg-")), "socket");
       const { command, script, args, cwd, env } = configuration;
-      const words = `${command} ${script} ${args.join(" ")}`.trim().split(" ");
-      const rdbg = ["-I", join(gem, "lib"), join(gem, "exe", "rdbg"), "--command", "--open", "--stop-at-load"];
-      const all = [...rdbg, `--sock-path=${socket}`, "--", ...words];
-      const started = spawn("ruby", all, { cwd, env: { ...process.env, ...env }, stdio: "ignore" });
-      for (let look = 0; look < 200 && !existsSync(socket); look++) await delay(50);
+      const rdbg = `ruby ${gem}/exe/rdbg --command --open --stop-at-load --sock-path=${socket}`;
+      const line = `cd ${cwd}; exec ${rdbg} -- ${command} ${script} ${args.join(" ")}`;
+      const started = spawn("sh", ["-c", line], {
+        env: { ...process.env, ...env },
+        stdio: ["ignore", "ignore", "pipe"],
+      });
+      // Not as soon as there is a socket: whoever comes before the script has been stopped gets the text for a terminal first.
+      await /** @type {Promise<void>} */ (
+        new Promise((resolve, reject) => {
+          let said = "";
+          started.stderr.setEncoding("utf8").on("data", (text) => {
+            said += text;
+            if (said.includes("wait for debugger connection")) resolve();
+          });
+          started.once("close", () => reject(new Error(`rdbg ended: ${said}`)));
+        })
+      );
       context.subscriptions.push({ dispose: () => started.kill() });
       return new DebugAdapterNamedPipeServer(socket);
     },
