@@ -150,8 +150,15 @@ export class Workbench {
   }
 
   async pickFromMenu(row: Locator, text: string | RegExp): Promise<void> {
-    await this.openMenu(row);
     const entry = this.menuItem(text);
+    for (let attempt = 0; attempt < 5; attempt++) {
+      await this.openMenu(row);
+      // What a menu has is settled when it opens, and what was done just before may not be known then.
+      await entry.waitFor({ timeout: 2_000 }).catch(() => undefined);
+      if (await entry.isVisible()) break;
+      await this.page.keyboard.press("Escape");
+      await this.page.locator(".monaco-menu").waitFor({ state: "detached" });
+    }
     const focused = this.page.locator(".monaco-menu .action-item.focused").filter({ hasText: text });
     while (!(await focused.isVisible())) {
       // A menu ignores the mouse for its first moments.
