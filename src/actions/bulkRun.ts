@@ -7,7 +7,7 @@ import { ServiceError, type StoreService } from "../service/storeService";
 import type { StoreModel } from "../stores/storeModel";
 import { counted, formatCount } from "../text/labels";
 import type { Outcome } from "./messages";
-import { groupByStore, type RecordReference } from "./references";
+import { groupByStore, recordsByIds, type RecordReference } from "./references";
 
 /** A change that takes longer than that, in milliseconds, shows how far it is, and can be cancelled. */
 const quietTime = 500;
@@ -53,9 +53,8 @@ export async function runInStores(
         left.push(...here);
         continue;
       }
-      const byId = new Map(here.map((record) => [record.id, record]));
-      const named = (ids: readonly string[]): RecordReference[] =>
-        ids.map((id) => byId.get(id)).filter((record) => record !== undefined);
+      const ids = here.map(({ id }) => id);
+      const named = recordsByIds(here);
       const operation = `${verb} ${++operations}`;
       const following = service.onProgress((name, progress) => {
         if (name !== operation) return;
@@ -67,7 +66,7 @@ export async function runInStores(
       };
       signal.addEventListener("abort", cancel);
       try {
-        const result = await change.inStore(store, [...byId.keys()], operation);
+        const result = await change.inStore(store, ids, operation);
         done.push(...named(result.done));
         missing.push(...named(result.missing));
         for (const { id, error } of result.failed) {
@@ -83,7 +82,7 @@ export async function runInStores(
         if (result.done.length > 0) change.done(store, result.done);
       } catch (error) {
         if (error instanceof ServiceError && error.code === "cancelled") left.push(...here);
-        else reporter.failure(`${verb} ${counted(byId.size, "task")} of ${store.name}`, error);
+        else reporter.failure(`${verb} ${counted(ids.length, "task")} of ${store.name}`, error);
       } finally {
         following.dispose();
         signal.removeEventListener("abort", cancel);

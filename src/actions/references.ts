@@ -55,3 +55,9 @@ export function groupByStore(records: readonly RecordReference[]): { store: Stor
   }
   return [...groups].map(([store, grouped]) => ({ store, records: grouped }));
 }
+
+/** Finds again which of these records the ids of an answer name. */
+export function recordsByIds(records: readonly RecordReference[]): (ids: readonly string[]) => RecordReference[] {
+  const byId = new Map(records.map((record) => [record.id, record]));
+  return (ids) => ids.map((id) => byId.get(id)).filter((record) => record !== undefined);
+}

@@ -8,7 +8,7 @@ import type { StoreService } from "../service/storeService";
 import type { StoreRegistry } from "../stores/storeRegistry";
 import { counted, withoutLinks } from "../text/labels";
 import { confirmed, offer, trustedFor } from "./asking";
-import { groupByStore, type RecordReference } from "./references";
+import { groupByStore, recordsByIds, type RecordReference } from "./references";
 import { sendConfirmation, sendTroubleText, sentText, type SendResult } from "./sendMessages";
 import { chooseTarget, shortPath, type ChosenTarget } from "./sendTargets";
 import { tasksToLookAt, type Departure } from "./taskActions";
@@ -137,12 +137,11 @@ async function run(
   await window.withProgress({ location: { viewId: View.tasks } }, async () => {
     for (const group of groupByStore(records)) {
       const { store } = group;
-      const byId = new Map(group.records.map((record) => [record.id, record]));
-      const named = (ids: readonly string[]): RecordReference[] =>
-        ids.map((id) => byId.get(id)).filter((record) => record !== undefined);
+      const ids = group.records.map(({ id }) => id);
+      const named = recordsByIds(group.records);
       try {
         const request = keeps ? undoList.request(records, store) : undefined;
-        const outcome = await service.send(store.key, [...byId.keys()], place, way, request);
+        const outcome = await service.send(store.key, ids, place, way, request);
         if (outcome.undo !== undefined) kept.push(outcome.undo);
         sent.push(...named(outcome.sent));
         present.push(...named(outcome.present));
@@ -159,7 +158,7 @@ async function run(
           departed({ storeKey: store.key, ids: outcome.sent, by: "send", publishAt: null, to: target.name });
         }
       } catch (error) {
-        reporter.failure(`send ${counted(byId.size, "task")} of ${store.name} to ${target.name}`, error);
+        reporter.failure(`send ${counted(ids.length, "task")} of ${store.name} to ${target.name}`, error);
       }
     }
   });

@@ -1,4 +1,5 @@
 import type { EditedCall, EditedEntry, EditedValue } from "../edit/protocol";
+import { callShape } from "../service/callShape";
 import type { ArgumentShape } from "../service/protocol";
 import { counted, oneLine } from "../text/labels";
 
@@ -28,15 +29,8 @@ export function changeSentences(before: EditedCall, after: EditedCall): string {
 
 /** Null where a keyword's name is in another encoding than a source's. */
 export function shapeOfCall({ taskClass, args, kwargs }: EditedCall): ArgumentShape | null {
-  const keywords = kwargs.flatMap(([key]) => (key.kind === "symbol" ? [textOf(key.bytes)] : []));
-  if (keywords.some((name) => name.includes("\ufffd"))) return null;
-  return {
-    taskClass,
-    positional: args.length,
-    keywords,
-    otherKeys: keywords.length < kwargs.length,
-    lastIsHash: args.at(-1)?.kind === "hash",
-  };
+  const keys = kwargs.map(([key]) => (key.kind === "symbol" ? textOf(key.bytes) : null));
+  return callShape(taskClass, args.length, keys, args.at(-1)?.kind === "hash");
 }
 
 /** What each keyword is called, and its value. */

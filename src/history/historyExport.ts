@@ -1,4 +1,5 @@
-import type { HistoryEntry, HistoryFailure, HistoryPlace, HistoryTask } from "../service/historyProtocol";
+import type { HistoryEntry, HistoryFailure, HistoryTask } from "../service/historyProtocol";
+import type { StorePlace } from "../service/protocol";
 import { counted, oneLine, shownId } from "../text/labels";
 import { fenced, inlineCode } from "../text/markdown";
 import { absoluteTime } from "../text/times";
@@ -79,6 +80,6 @@ function entryJson(entry: HistoryEntry): Readonly<Record<string, unknown>> {
   };
 }
 
-function placeJson({ directory, prefix }: HistoryPlace): Readonly<Record<string, string>> {
+function placeJson({ directory, prefix }: StorePlace): Readonly<Record<string, string>> {
   return { directory, prefix };
 }

@@ -1,4 +1,5 @@
-import type { HistoryEntry, HistoryKind, HistoryPlace, HistoryTask } from "../service/historyProtocol";
+import type { HistoryEntry, HistoryKind, HistoryTask } from "../service/historyProtocol";
+import type { StorePlace } from "../service/protocol";
 import { counted, formatCount, oneLine, shownId } from "../text/labels";
 import { absoluteTime } from "../text/times";
 
@@ -42,7 +43,7 @@ export function entryTitle(entry: HistoryEntry, names: PlaceNames, show: Show = 
 }
 
 /** What people call a store: by its key where it is open here. */
-export type PlaceNames = (place: HistoryPlace, key: string | null) => string;
+export type PlaceNames = (place: StorePlace, key: string | null) => string;
 
 function whatOf(entry: HistoryEntry, show: Show): string {
   if (entry.count === 0) {
@@ -83,7 +84,7 @@ export function entryFacts(entry: HistoryEntry, show: Show = oneLine): string[] 
   return facts;
 }
 
-function prefixOf({ prefix }: HistoryPlace, show: Show): string {
+function prefixOf({ prefix }: StorePlace, show: Show): string {
   return prefix === "deferred-" ? "" : `, prefix ${show(prefix)}`;
 }
 
@@ -113,6 +114,6 @@ export function timeOfDay(at: number): string {
 }
 
 /** `shop/storage`: enough of a path to be recognised. */
-export function shortPlace({ directory }: HistoryPlace): string {
+export function shortPlace({ directory }: StorePlace): string {
   return directory.split(/[\\/]/).filter(Boolean).slice(-2).join("/");
 }

@@ -1,6 +1,6 @@
 import {
   commands,
-  Disposable,
+  type Disposable,
   EventEmitter,
   window,
   type TreeDataProvider,
@@ -14,6 +14,7 @@ import type { HistoryEntry } from "../service/historyProtocol";
 import type { StoreService } from "../service/storeService";
 import { historyLimits } from "../settings";
 import type { StoreRegistry } from "../stores/storeRegistry";
+import { lookWhileSeen } from "../tree/lookWhileSeen";
 import { shortPlace, type PlaceNames } from "./historyTexts";
 import { historyChildren, historyItem, historyRoots, type HistoryNode } from "./historyTree";
 
@@ -54,20 +55,9 @@ export class HistoryView implements TreeDataProvider<HistoryNode>, Disposable {
     this.#undoList = undoList;
     this.#reporter = reporter;
     this.view = window.createTreeView(View.history, { treeDataProvider: this, showCollapseAll: true });
-    const look = (): void => {
-      if (this.view.visible) void this.look();
-    };
-    const timer = setInterval(look, lookInterval);
-    this.#disposables = [
-      this.view,
-      this.#changed,
-      this.view.onDidChangeVisibility(look),
-      registry.onDidChangeStores(look),
-      undoList.onDidChange(look),
-      new Disposable(() => {
-        clearInterval(timer);
-      }),
-    ];
+    const happenings = [registry.onDidChangeStores, undoList.onDidChange];
+    const looking = lookWhileSeen(this.view, lookInterval, () => this.look(), happenings);
+    this.#disposables = [looking, this.view, this.#changed];
   }
 
   /** Whether entries of all stores are shown, be they open here or not. */

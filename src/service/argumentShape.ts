@@ -1,5 +1,6 @@
 import { textOf, type RubyValue } from "../marshal";
 import { StorageError, decodeContext, type DeadTask, type TaskContext } from "../storage";
+import { callShape } from "./callShape";
 import type { ArgumentShape } from "./protocol";
 
 /** No method has more. Of a call with more there is nothing to say. */
@@ -19,16 +20,8 @@ export function argumentShape(task: Pick<DeadTask, "context">): ArgumentShape | 
   const entries = kwargs.type === "hash" ? kwargs.entries : [];
   const last = elements.at(-1);
   if (entries.length > mostKeywords || (last !== undefined && isKeywordHash(last))) return null;
-  const keywords = entries.flatMap(([key]) => (key.type === "symbol" ? [textOf(key.bytes)] : []));
-  // A name in another encoding than UTF-8 cannot be compared with one in a source.
-  if (keywords.some((name) => name.includes("\ufffd"))) return null;
-  return {
-    taskClass,
-    positional: elements.length,
-    keywords,
-    otherKeys: keywords.length < entries.length,
-    lastIsHash: last?.type === "hash",
-  };
+  const keys = entries.map(([key]) => (key.type === "symbol" ? textOf(key.bytes) : null));
+  return callShape(taskClass, elements.length, keys, last?.type === "hash");
 }
 
 /** A Hash that a method with `ruby2_keywords` took: passed on with `*`, it becomes keywords again. */

@@ -6,11 +6,11 @@ import type {
   HistoryNote,
   HistoryOptions,
   HistoryPage,
-  HistoryPlace,
   HistoryQuery,
   HistoryTask,
 } from "./historyProtocol";
 import { problemOf } from "./problems";
+import type { StorePlace } from "./protocol";
 
 // What is kept of one operation at most: with the limits below, some hundred kilobytes.
 const mostTasks = 200;
@@ -48,7 +48,7 @@ export class History {
    * To be asked before an operation on these tasks, and called after it. `classOf`: a task's class, where it is known; looked up
    * now, since afterwards the tasks may be gone.
    */
-  recorder(store: HistoryPlace, ids: Iterable<string>, classOf: (id: string) => string | null): Recorder {
+  recorder(store: StorePlace, ids: Iterable<string>, classOf: (id: string) => string | null): Recorder {
     const kept = this.#kept;
     const limits = kept?.options.limits ?? null;
     if (kept === null || limits === null) return () => undefined;
@@ -72,13 +72,13 @@ export class History {
   }
 
   /** `open`: where the open stores are, by their keys. Throws StorageErrors. */
-  page({ stores, after, limit, known }: HistoryQuery, open: ReadonlyMap<string, HistoryPlace>): HistoryPage {
+  page({ stores, after, limit, known }: HistoryQuery, open: ReadonlyMap<string, StorePlace>): HistoryPage {
     if (this.#kept === null) return { fingerprint: "", entries: [], more: false };
     const { journal, options } = this.#kept;
     const wanted = stores?.flatMap((key) => open.get(key) ?? []) ?? null;
     const fingerprint = JSON.stringify([wanted, journal.fingerprint()]);
     if (fingerprint === known) return { fingerprint, entries: null, more: false };
-    const keyOf = (store: HistoryPlace): string | null =>
+    const keyOf = (store: StorePlace): string | null =>
       [...open].find(([, place]) => isSame(place, store))?.[0] ?? null;
     const oldest = this.#environment.clock.now() / 1000 - (options.limits?.age ?? 0);
     const isWanted = ({ at, store, target }: Pick<HistoryEntry, "at" | "store" | "target">): boolean =>
@@ -118,7 +118,7 @@ export function finishedNotes(finished: readonly FinishedReplay[], retrying: Rea
   });
 }
 
-function isSame(left: HistoryPlace, right: HistoryPlace): boolean {
+function isSame(left: StorePlace, right: StorePlace): boolean {
   return left.directory === right.directory && left.prefix === right.prefix;
 }
 

@@ -1,4 +1,4 @@
-import type { UndoLimits } from "./protocol";
+import type { StorePlace, UndoLimits } from "./protocol";
 
 /** What the editor and the storage worker say to each other about what was done to dead tasks, for people to read afterwards. */
 
@@ -14,12 +14,6 @@ export interface HistoryWindow {
   /** What the window has open, for people to read. */
   readonly name: string;
   readonly processId: number;
-}
-
-/** A store: its directory, and the prefix with its dash. */
-export interface HistoryPlace {
-  readonly directory: string;
-  readonly prefix: string;
 }
 
 export interface HistoryTask {
@@ -59,7 +53,7 @@ export interface HistoryNote {
   readonly undone?: { readonly name: string; readonly title: string };
   readonly edits?: readonly HistoryEdit[];
   /** The other store. */
-  readonly target?: HistoryPlace;
+  readonly target?: StorePlace;
 }
 
 /** An operation as it is kept. Of very many tasks only the first are named. */
@@ -72,7 +66,7 @@ export interface HistoryEntry {
   /** Whether it was this window, since it was opened or reloaded. */
   readonly own: boolean;
   readonly kind: HistoryKind;
-  readonly store: HistoryPlace;
+  readonly store: StorePlace;
   /** The key of that store where it is open here; null where not. */
   readonly storeKey: string | null;
   /** Of how many tasks it was done. */
@@ -89,7 +83,7 @@ export interface HistoryEntry {
   readonly undo: string | null;
   readonly undone: { readonly name: string; readonly title: string } | null;
   readonly edits: readonly HistoryEdit[];
-  readonly target: HistoryPlace | null;
+  readonly target: StorePlace | null;
   /** The key of that store where it is open here; null where not, or where there is none. */
   readonly targetKey: string | null;
 }

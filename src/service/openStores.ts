@@ -10,14 +10,8 @@ import {
 import { Emitter } from "../stores/emitter";
 import type { Answers } from "./answers";
 import { emptyStatus } from "./emptyStatus";
-import type { StoreTarget, StoreUpdate } from "./protocol";
+import type { StorePlace, StoreTarget, StoreUpdate } from "./protocol";
 import { StoreHost } from "./storeHost";
-
-/** Where a store is: its directory, and the prefix with its dash. */
-export interface StorePlace {
-  readonly directory: string;
-  readonly prefix: string;
-}
 
 type Opening = Pick<Answers, "open" | "close" | "refresh" | "stopReading">;
 

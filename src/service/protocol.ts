@@ -22,6 +22,14 @@ export interface StoreTarget {
   readonly backend: "disk" | "nil";
 }
 
+/** Where a store is. */
+export interface StorePlace {
+  /** Absolute path of the storage directory. */
+  readonly directory: string;
+  /** With its dash. */
+  readonly prefix: string;
+}
+
 /** What a list shows of a task. Bytes that are not UTF-8 stand as U+FFFD. */
 export interface TaskSummary {
   readonly id: string;
@@ -240,19 +248,16 @@ export interface UndoRequest {
 }
 
 /** A deletion or a retry that can be undone. */
-export interface UndoableChange {
+export interface UndoableChange extends StorePlace {
   readonly name: string;
   readonly title: string;
   /** Unix seconds. */
   readonly at: number;
-  /** The store's directory. */
-  readonly directory: string;
-  readonly prefix: string;
   /** Of a retry the log that the tasks wait in; null for a deletion. */
   readonly log: string | null;
   readonly bytes: number;
   /** Of what was sent to another store: how, and where to. The log is there. */
-  readonly elsewhere?: { readonly way: SendWay; readonly directory: string; readonly prefix: string };
+  readonly elsewhere?: StorePlace & { readonly way: SendWay };
 }
 
 export interface UndoneChange {

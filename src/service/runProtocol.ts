@@ -1,14 +1,11 @@
-import type { UndoLimits } from "./protocol";
+import type { StorePlace, UndoLimits } from "./protocol";
 
 /** What the editor and the storage worker say to each other about runs of dead tasks in their application. */
 
 /** A run: one task at a time, in a process of the application's own. */
-export interface RunInfo {
+export interface RunInfo extends StorePlace {
   /** Names the run, and its directory. */
   readonly name: string;
-  /** The store: its directory, and the prefix with its dash. */
-  readonly directory: string;
-  readonly prefix: string;
   readonly id: string;
   readonly taskClass: string;
   /** Unix seconds. */

@@ -199,15 +199,17 @@ export class TaskChanges implements Changes {
     try {
       undone = await undoChange(this.#environment, directory, name, this.#stores.stores);
     } finally {
-      await Promise.all(this.#stores.all.map(([, host]) => host.refreshAfterChange([])));
+      const places = entry === null ? [] : [entry, ...(entry.elsewhere === undefined ? [] : [entry.elsewhere])];
+      const hosts = places.flatMap((place) => this.#stores.at(place)?.[1] ?? []);
+      await Promise.all(hosts.map((host) => host.refreshAfterChange([])));
     }
     if (entry !== null) this.#recordUndone(entry, undone);
     return undone;
   }
 
   #recordUndone(entry: UndoEntry, { restored, elsewhere }: UndoneChange): void {
-    const { directory, prefix, name, title, log } = entry;
-    const [, host] = this.#stores.at({ directory, prefix }) ?? [];
+    const { name, title, log } = entry;
+    const [, host] = this.#stores.at(entry) ?? [];
     const ids = elsewhere?.gone ?? restored;
     const record = this.#changing.history.recorder(entry, ids, (id) => host?.index.taskClass(id) ?? null);
     const done = ids.map((id) => ({ id }));

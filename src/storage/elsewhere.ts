@@ -6,7 +6,6 @@ import type { DeadTaskStore, StoreChange } from "./deadTaskStore";
 import type { StorageEnvironment } from "./environment";
 import { StorageError, asStorageError, reasonOf } from "./errors";
 import { fsyncDirectory, makeDirectory, statIfPresent, type FileStat, type FileSystem } from "./fileSystem";
-import { logRemoveLine } from "./frames";
 import { readLines, type Line } from "./lines";
 import { readTask } from "./listing";
 import type { StoreNames } from "./naming";
@@ -18,7 +17,7 @@ import { restoreLines, type RestoreResult } from "./restore";
 import { SendJournal } from "./sendJournal";
 import { withoutInterrupted, withEarlier, type Settled } from "./settleSends";
 import { openSnapshot, throwIfCancelled, visitLines, type Snapshot } from "./snapshot";
-import { claimLog, linesToRestore, type Replayed } from "./takeBack";
+import { claimLog, linesToRestore, returnTasks, type Replayed } from "./takeBack";
 
 /** A line that was appended to another store. */
 export type CopiedLine = Pick<ReplayedTask, "id" | "checksum">;
@@ -248,12 +247,7 @@ export async function takeBackElsewhere(
         journal.decide({ kind: "takeBack", log, tasks: linesToRestore(tasks, read()) });
         isDecided = true;
         guard.check();
-        const result = await restoreLines(environment, names, lock, guard, read);
-        guard.check();
-        claimed.append(
-          tasks.map(({ newId }) => logRemoveLine(newId)),
-          size,
-        );
+        const result = await returnTasks(environment, names, lock, guard, { claimed, tasks, size }, read);
         isDecided = false;
         forget?.();
         return result;

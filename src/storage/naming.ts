@@ -62,48 +62,56 @@ export function isStagingName(prefix: string, name: string): boolean {
   return /^(compaction|log|journal)-\d+-[0-9a-z]+\.staging$/.test(name.slice(prefix.length + 1));
 }
 
-/** A name for the journal of a replay: the leading dot keeps it, too, out of Rage's glob. */
+/** What a hidden file of ours is for. The leading dot keeps it out of Rage's glob. */
+type HiddenKind = "replay" | "takeback" | "sending" | "receiving";
+
+function hiddenName(kind: HiddenKind, prefix: string, processId: number, random: number): string {
+  return `.${prefix}dead_tasks.${kind}-${processId}-${Math.floor(random * 0x100000000).toString(36)}`;
+}
+
+function isHiddenName(kind: HiddenKind, prefix: string, name: string): boolean {
+  const start = `.${prefix}dead_tasks.${kind}-`;
+  return name.startsWith(start) && /^\d+-[0-9a-z]+$/.test(name.slice(start.length));
+}
+
+/** A name for the journal of a replay. */
 export function journalName(prefix: string, processId: number, random: number): string {
-  return `.${prefix}dead_tasks.replay-${processId}-${Math.floor(random * 0x100000000).toString(36)}`;
+  return hiddenName("replay", prefix, processId, random);
 }
 
 /** Whether a bare name is one of `journalName`'s. */
 export function isJournalName(prefix: string, name: string): boolean {
-  const start = `.${prefix}dead_tasks.replay-`;
-  return name.startsWith(start) && /^\d+-[0-9a-z]+$/.test(name.slice(start.length));
+  return isHiddenName("replay", prefix, name);
 }
 
 /** A name for the journal of a take-back. */
 export function takeBackName(prefix: string, processId: number, random: number): string {
-  return `.${prefix}dead_tasks.takeback-${processId}-${Math.floor(random * 0x100000000).toString(36)}`;
+  return hiddenName("takeback", prefix, processId, random);
 }
 
 /** Whether a bare name is one of `takeBackName`'s. */
 export function isTakeBackName(prefix: string, name: string): boolean {
-  const start = `.${prefix}dead_tasks.takeback-`;
-  return name.startsWith(start) && /^\d+-[0-9a-z]+$/.test(name.slice(start.length));
+  return isHiddenName("takeback", prefix, name);
 }
 
 /** A name for the journal of a sending to another store, in the store that is sent from. */
 export function sendingName(prefix: string, processId: number, random: number): string {
-  return `.${prefix}dead_tasks.sending-${processId}-${Math.floor(random * 0x100000000).toString(36)}`;
+  return hiddenName("sending", prefix, processId, random);
 }
 
 /** Whether a bare name is one of `sendingName`'s. */
 export function isSendingName(prefix: string, name: string): boolean {
-  const start = `.${prefix}dead_tasks.sending-`;
-  return name.startsWith(start) && /^\d+-[0-9a-z]+$/.test(name.slice(start.length));
+  return isHiddenName("sending", prefix, name);
 }
 
 /** A name for the mark of a sending, in the store that is sent to. None of its orphans: only the store that sends removes it. */
 export function receivingName(prefix: string, processId: number, random: number): string {
-  return `.${prefix}dead_tasks.receiving-${processId}-${Math.floor(random * 0x100000000).toString(36)}`;
+  return hiddenName("receiving", prefix, processId, random);
 }
 
 /** Whether a bare name is one of `receivingName`'s. */
 export function isReceivingName(prefix: string, name: string): boolean {
-  const start = `.${prefix}dead_tasks.receiving-`;
-  return name.startsWith(start) && /^\d+-[0-9a-z]+$/.test(name.slice(start.length));
+  return isHiddenName("receiving", prefix, name);
 }
 
 /** The Unix time of the enqueue that an id of Rage's begins with, in seconds; null for an id of another form. */

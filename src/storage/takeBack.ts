@@ -56,18 +56,34 @@ export async function takeBackReplay(
     guard.check();
     const journal = begin(environment, names, { log, tasks: linesToRestore(tasks, read()) });
     guard.check();
-    const result = await restoreLines(environment, names, lock, guard, read);
-    guard.check();
-    claimed.append(
-      tasks.map(({ newId }) => logRemoveLine(newId)),
-      size,
-    );
+    const result = await returnTasks(environment, names, lock, guard, { claimed, tasks, size }, read);
     unlinkIfPresent(environment.fileSystem, journal);
     fsyncDirectory(environment.fileSystem, names.directory);
     return result;
   } finally {
     claimed.release();
   }
+}
+
+/**
+ * Brings the dead tasks back, and then has the log say that it has them no more: nobody runs them in between, since the log is ours.
+ * `size`: of the log when it was looked at.
+ */
+export async function returnTasks(
+  environment: StorageEnvironment,
+  names: StoreNames,
+  lock: ShortLock,
+  guard: LongLockGuard,
+  { claimed, tasks, size }: { readonly claimed: ClaimedLog; readonly tasks: Replayed["tasks"]; readonly size: number },
+  read: () => Iterable<Line>,
+): Promise<RestoreResult> {
+  const result = await restoreLines(environment, names, lock, guard, read);
+  guard.check();
+  claimed.append(
+    tasks.map(({ newId }) => logRemoveLine(newId)),
+    size,
+  );
+  return result;
 }
 
 /** Undoes or leaves, as the table above says, what was interrupted. Runs under the long lock. */

@@ -1,4 +1,4 @@
-import { Disposable, EventEmitter, window, type TreeDataProvider, type TreeItem, type TreeView } from "vscode";
+import { EventEmitter, window, type Disposable, type TreeDataProvider, type TreeItem, type TreeView } from "vscode";
 import type { UndoList } from "../actions/undoList";
 import { View } from "../ids";
 import type { Reporter } from "../reporter";
@@ -6,6 +6,7 @@ import type { PendingLog, UndoableChange } from "../service/protocol";
 import type { StoreService } from "../service/storeService";
 import type { StoreModel } from "../stores/storeModel";
 import type { StoreRegistry } from "../stores/storeRegistry";
+import { lookWhileSeen } from "./lookWhileSeen";
 import { pendingChildren, pendingItem, pendingRoots, type PendingNode } from "./pendingTree";
 
 /** How often the logs are looked at while the view is seen, in milliseconds. */
@@ -40,20 +41,9 @@ export class PendingView implements TreeDataProvider<PendingNode>, Disposable {
     this.#undoList = undoList;
     this.#reporter = reporter;
     this.view = window.createTreeView(View.pending, { treeDataProvider: this, showCollapseAll: true });
-    const look = (): void => {
-      if (this.view.visible) void this.look();
-    };
-    const timer = setInterval(look, lookInterval);
-    this.#disposables = [
-      this.view,
-      this.#changed,
-      this.view.onDidChangeVisibility(look),
-      registry.onDidChangeStores(look),
-      undoList.onDidChange(look),
-      new Disposable(() => {
-        clearInterval(timer);
-      }),
-    ];
+    const happenings = [registry.onDidChangeStores, undoList.onDidChange];
+    const looking = lookWhileSeen(this.view, lookInterval, () => this.look(), happenings);
+    this.#disposables = [looking, this.view, this.#changed];
   }
 
   /** Brings the list up to date. Never rejects. */
