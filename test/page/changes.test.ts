@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { LineProcess } from "../support/lineProcess";
 import { useWorkbench } from "./harness";
@@ -11,20 +11,6 @@ describe("changing the demo application's dead tasks", () => {
     return join(workbench().folder, "storage");
   }
 
-  /** What the logs of pending tasks carry, one line a task. */
-  function logLines(): string[] {
-    const logs = readdirSync(storage()).filter((name) => name.startsWith("deferred-0-"));
-    return logs.flatMap((name) => readFileSync(join(storage(), name), "latin1").split("\n").slice(0, -1));
-  }
-
-  function dataFile(): string {
-    return readFileSync(join(storage(), "deferred-dead_tasks-0"), "latin1");
-  }
-
-  async function waitForBadge(count: number): Promise<void> {
-    await workbench().badge.getByText(String(count), { exact: true }).waitFor({ timeout: 5_000 });
-  }
-
   /** Shows the task with this error; returns its id, as the pane names it. */
   async function idOfShown(error: string): Promise<string> {
     await workbench().row(error).click();
@@ -34,7 +20,7 @@ describe("changing the demo application's dead tasks", () => {
   before(async function () {
     this.timeout(60_000);
     await workbench().openView();
-    await waitForBadge(36);
+    await workbench().waitForBadge(36, 5_000);
     // A click while a window that just opened still draws the list is lost, and said to be.
     await workbench().page.waitForTimeout(2_000);
   });
@@ -47,13 +33,13 @@ describe("changing the demo application's dead tasks", () => {
     await toast.waitFor();
     await workbench().parkMouse();
     await workbench().screenshot("retried");
-    await waitForBadge(35);
+    await workbench().waitForBadge(35, 5_000);
     await row.waitFor({ state: "detached" });
-    const [line, ...more] = logLines();
+    const [line, ...more] = workbench().logLines();
     assert.deepEqual(more, []);
     assert.match(line!, /^[0-9a-f]{8}:add:\d+-\d+-\d+:0:".*Billing::ChargeCard/);
     assert.match(line!, /tok_live_77Gh1k/);
-    assert.doesNotMatch(dataFile(), /tok_live_77Gh1k/);
+    assert.doesNotMatch(workbench().dataFile(), /tok_live_77Gh1k/);
     await workbench().dismissNotifications();
   });
 
@@ -66,15 +52,15 @@ describe("changing the demo application's dead tasks", () => {
     assert.equal(await pane.getByRole("button", { name: "Retry", exact: true }).isDisabled(), true);
     assert.equal(await pane.getByRole("button", { name: "Delete…", exact: true }).isDisabled(), true);
     assert.equal(await pane.getByRole("button", { name: "Open Raw" }).isDisabled(), true);
-    await waitForBadge(34);
-    assert.equal(logLines().length, 2);
+    await workbench().waitForBadge(34, 5_000);
+    assert.equal(workbench().logLines().length, 2);
     await workbench().dismissNotifications();
     await workbench().screenshot("retried-in-pane");
   });
 
   it("asks before it deletes several, names and counts them, and deletes them", async () => {
     const chosen = ["key not found: :pt", 'key not found: "de"', "accounting said 422"];
-    const before = dataFile();
+    const before = workbench().dataFile();
     await workbench().row(chosen[0]!).click();
     for (const text of chosen.slice(1))
       await workbench()
@@ -88,28 +74,28 @@ describe("changing the demo application's dead tasks", () => {
     await workbench().screenshot("delete-dialog");
     await dialog.getByRole("button", { name: "Cancel" }).click();
     await dialog.waitFor({ state: "detached" });
-    assert.equal(dataFile(), before);
+    assert.equal(workbench().dataFile(), before);
 
     await workbench().page.keyboard.press("Delete");
     await dialog.getByRole("button", { name: "Delete 3" }).click();
-    await waitForBadge(31);
+    await workbench().waitForBadge(31, 5_000);
     for (const text of chosen) await workbench().row(text).waitFor({ state: "detached" });
-    assert.equal(dataFile().split("\n").length, before.split("\n").length - 3);
+    assert.equal(workbench().dataFile().split("\n").length, before.split("\n").length - 3);
     const told = workbench().page.locator(".notification-toast", { hasText: "Deleted 3 dead tasks." });
     await told.waitFor();
     await workbench().screenshot("deleted");
-    assert.equal(logLines().length, 2);
+    assert.equal(workbench().logLines().length, 2);
 
     await told.getByRole("button", { name: "Undo" }).click();
-    await waitForBadge(34);
+    await workbench().waitForBadge(34, 5_000);
     for (const text of chosen) await workbench().row(text).waitFor();
-    assert.deepEqual(dataFile().split("\n").sort(), before.split("\n").sort());
+    assert.deepEqual(workbench().dataFile().split("\n").sort(), before.split("\n").sort());
 
     // Once more, from the keyboard, and brought back by it.
     await workbench().row(chosen[0]!).click();
     await workbench().page.keyboard.press("Delete");
     await dialog.getByRole("button", { name: "Delete" }).click();
-    await waitForBadge(33);
+    await workbench().waitForBadge(33, 5_000);
     await workbench().dismissNotifications();
     await workbench().row("accounting said 422").click();
     await workbench().page.keyboard.press("ControlOrMeta+z");
@@ -118,7 +104,7 @@ describe("changing the demo application's dead tasks", () => {
     await workbench().screenshot("undo-choices");
     await workbench().readmePicture("undo", { x: 44, y: 0, width: 900, height: 420 });
     await workbench().page.keyboard.press("Enter");
-    await waitForBadge(34);
+    await workbench().waitForBadge(34, 5_000);
     await workbench().row(chosen[0]!).waitFor();
 
     for (const [index, text] of chosen.entries())
@@ -127,7 +113,7 @@ describe("changing the demo application's dead tasks", () => {
         .click(index === 0 ? {} : { modifiers: ["ControlOrMeta"] });
     await workbench().page.keyboard.press("Delete");
     await dialog.getByRole("button", { name: "Delete 3" }).click();
-    await waitForBadge(31);
+    await workbench().waitForBadge(31, 5_000);
     await workbench().dismissNotifications();
   });
 
@@ -160,14 +146,14 @@ describe("changing the demo application's dead tasks", () => {
     } finally {
       await peer.stop();
     }
-    await waitForBadge(30);
+    await workbench().waitForBadge(30, 5_000);
     await workbench().parkMouse();
     await workbench().screenshot("gone");
   });
 
   it("says clearly when a worker holds the lock, and shows the log when asked to", async () => {
     const peer = new LineProcess("ruby", ["test/peers/peer.rb", storage(), "deferred-"]);
-    const before = dataFile();
+    const before = workbench().dataFile();
     try {
       const held = assert.rejects(peer.request({ do: "hold", seconds: 60 }));
       await peer.notice("held");
@@ -180,7 +166,7 @@ describe("changing the demo application's dead tasks", () => {
         .waitFor();
       await workbench().parkMouse();
       await workbench().screenshot("locked");
-      assert.equal(dataFile(), before);
+      assert.equal(workbench().dataFile(), before);
       await toast.getByRole("button", { name: "Show Log" }).click();
       await workbench().page.locator(".part.panel .view-line").getByText("Could not retry").waitFor();
       await workbench().screenshot("log");
@@ -202,7 +188,7 @@ describe("changing the demo application's dead tasks", () => {
       .waitFor();
     await workbench().badge.waitFor({ state: "hidden" });
     await workbench().screenshot("none-left");
-    assert.equal(dataFile(), "");
+    assert.equal(workbench().dataFile(), "");
     assert.ok(existsSync(join(storage(), "deferred-dead_tasks.lock")));
   });
 });

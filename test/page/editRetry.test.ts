@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { readFileSync, readdirSync } from "node:fs";
+import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Locator } from "playwright-core";
 import { useWorkbench } from "./harness";
@@ -9,16 +9,8 @@ describe("editing a dead task and retrying it", () => {
 
   const question = "Retry SendWelcomeEmail with these arguments?";
 
-  function dataFile(): string {
-    return readFileSync(join(workbench().folder, "storage", "deferred-dead_tasks-0"), "latin1");
-  }
-
   function logs(): string[] {
     return readdirSync(join(workbench().folder, "storage")).filter((name) => name.startsWith("deferred-0-"));
-  }
-
-  function waitForBadge(count: number): Promise<void> {
-    return workbench().badge.getByText(String(count), { exact: true }).waitFor({ timeout: 30_000 });
   }
 
   /** A line of the editor in sight. Monaco's spaces are no plain ones. */
@@ -55,12 +47,12 @@ describe("editing a dead task and retrying it", () => {
   before(async function () {
     this.timeout(60_000);
     await workbench().openView();
-    await waitForBadge(36);
+    await workbench().waitForBadge(36);
     await workbench().page.waitForTimeout(2_000);
   });
 
   it("opens from the task's menu, marks what cannot be kept while it is typed, and retries nothing then", async () => {
-    const data = dataFile();
+    const data = workbench().dataFile();
     await workbench().pickFromMenu(workbench().row('key not found: "de"'), "Edit and Retry…");
     await workbench().tab("SendWelcomeEmail.rb").waitFor();
     await line('"käthe@example.com",').waitFor();
@@ -74,7 +66,7 @@ describe("editing a dead task and retrying it", () => {
     await workbench().notification("SendWelcomeEmail was not retried. Line").waitFor();
     await workbench().screenshot("edit-refused");
     await workbench().dismissNotifications();
-    assert.equal(dataFile(), data);
+    assert.equal(workbench().dataFile(), data);
     assert.deepEqual(logs(), []);
   });
 
@@ -109,7 +101,7 @@ describe("editing a dead task and retrying it", () => {
     await dialog.getByText(question).waitFor();
     await answer("Retry");
     await workbench().notification("Retried SendWelcomeEmail.").waitFor();
-    await waitForBadge(35);
+    await workbench().waitForBadge(35);
     await diff.waitFor({ state: "detached" });
     await workbench().tab("SendWelcomeEmail.rb").waitFor({ state: "detached" });
     assert.equal(logs().length, 1);

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { readdirSync, readFileSync } from "node:fs";
 import { mkdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { source as axe } from "axe-core";
@@ -173,6 +174,23 @@ export class Workbench {
   /** What the extension's icon says of the number of dead tasks. */
   get badge(): Locator {
     return this.page.locator(".part.activitybar").getByRole("tab", { name: "Dead Tasks" }).locator(".badge-content");
+  }
+
+  /** `within`: milliseconds. */
+  async waitForBadge(count: number, within = 30_000): Promise<void> {
+    await this.badge.getByText(String(count), { exact: true }).waitFor({ timeout: within });
+  }
+
+  /** The demo application's data file, a character for each byte. */
+  dataFile(): string {
+    return readFileSync(join(this.folder, "storage", "deferred-dead_tasks-0"), "latin1");
+  }
+
+  /** The lines of all logs in which the demo application's tasks wait. */
+  logLines(): string[] {
+    const storage = join(this.folder, "storage");
+    const logs = readdirSync(storage).filter((name) => name.startsWith("deferred-0-"));
+    return logs.flatMap((name) => readFileSync(join(storage, name), "latin1").split("\n").slice(0, -1));
   }
 
   /** Moves the mouse to where it shows no tooltip. */

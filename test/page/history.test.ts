@@ -7,10 +7,6 @@ import { useWorkbench } from "./harness";
 describe("the history", () => {
   const workbench = useWorkbench();
 
-  function waitForBadge(count: number): Promise<void> {
-    return workbench().badge.getByText(String(count), { exact: true }).waitFor({ timeout: 30_000 });
-  }
-
   function section(name: string): Locator {
     return workbench().sideBar.getByRole("button", { name: `${name} Section` });
   }
@@ -28,7 +24,7 @@ describe("the history", () => {
   before(async function () {
     this.timeout(60_000);
     await workbench().openView();
-    await waitForBadge(36);
+    await workbench().waitForBadge(36);
     await workbench().page.waitForTimeout(2_000);
   });
 
@@ -39,20 +35,20 @@ describe("the history", () => {
 
   it("lists what was done as it is done, and undoes it from there", async () => {
     await workbench().pickFromMenu(workbench().row("PaymentGateway::CardDeclined"), /^Retry$/);
-    await waitForBadge(35);
+    await workbench().waitForBadge(35);
     await workbench()
       .row(/Retried Billing::ChargeCard\s*\d\d:\d\d/)
       .waitFor();
     await workbench().row("Today").waitFor();
     await workbench().pickFromMenu(workbench().row("FrozenError"), "Delete…");
     await workbench().dialog.getByRole("button", { name: "Delete", exact: true }).click();
-    await waitForBadge(34);
+    await workbench().waitForBadge(34);
     const deletion = workbench().row(/Deleted \S+/);
     await deletion.waitFor();
     await workbench().dismissNotifications();
     await deletion.hover();
     await deletion.getByRole("button", { name: "Undo", exact: true }).click();
-    await waitForBadge(35);
+    await workbench().waitForBadge(35);
     await workbench()
       .row(/Brought back \S+/)
       .waitFor();

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { mkdirSync, readFileSync, readdirSync, rmSync } from "node:fs";
+import { mkdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { accessibilityViolations, useWorkbench } from "./harness";
 
@@ -8,16 +8,6 @@ describe("many tasks at once", () => {
 
   function storage(): string {
     return join(workbench().folder, "storage");
-  }
-
-  /** The lines of all logs: one for each task that waits. */
-  function logLines(): string[] {
-    const logs = readdirSync(storage()).filter((name) => name.startsWith("deferred-0-"));
-    return logs.flatMap((log) => readFileSync(join(storage(), log), "latin1").split("\n").filter(Boolean));
-  }
-
-  function waitForBadge(count: number): Promise<void> {
-    return workbench().badge.getByText(String(count), { exact: true }).waitFor({ timeout: 30_000 });
   }
 
   /** Presses a button of the list's title bar, which shows them while the mouse is over the list. */
@@ -36,7 +26,7 @@ describe("many tasks at once", () => {
   before(async function () {
     this.timeout(60_000);
     await workbench().openView();
-    await waitForBadge(36);
+    await workbench().waitForBadge(36);
     await workbench().page.waitForTimeout(2_000);
   });
 
@@ -56,7 +46,7 @@ describe("many tasks at once", () => {
     await workbench().sideBar.getByText(`Filter: class:chargecard · ${count} of 36`).waitFor();
     await workbench().row("SyncInvoice").first().waitFor({ state: "detached" });
     assert.equal(await workbench().row("Billing::ChargeCard").count(), count);
-    await waitForBadge(36);
+    await workbench().waitForBadge(36);
     await workbench().rows.first().hover();
     for (const theme of ["dark", "light"] as const) {
       await workbench().setTheme(theme);
@@ -102,12 +92,12 @@ describe("many tasks at once", () => {
     await dialog.getByRole("button", { name: "Try One First" }).click();
     const told = workbench().notification(`Retried one of ${count}: Billing::ChargeCard.`);
     await told.waitFor();
-    await waitForBadge(35);
-    assert.equal(logLines().length, 1);
+    await workbench().waitForBadge(35);
+    assert.equal(workbench().logLines().length, 1);
     await workbench().screenshot("try-one-first");
     await told.getByRole("button", { name: `Retry the Other ${count - 1} Now` }).click();
-    await waitForBadge(36 - count);
-    assert.equal(logLines().length, count);
+    await workbench().waitForBadge(36 - count);
+    assert.equal(workbench().logLines().length, count);
     await workbench().row("No task matches the filter").click();
     await workbench().row("SyncInvoice").first().waitFor();
     await workbench().dismissNotifications();
@@ -155,15 +145,15 @@ describe("many tasks at once", () => {
       .waitFor();
     await workbench().row("ImportCatalog").first().waitFor({ state: "detached" });
     assert.equal(await workbench().row("SyncInvoice").count(), others + 1);
-    const waiting = logLines().length;
+    const waiting = workbench().logLines().length;
     const left = Number(await workbench().badge.innerText());
     await retry.click();
     await dialog
       .getByText(`Retry the ${others + 1} dead tasks from bookshop that died like SyncInvoice · InvoiceGateway`)
       .waitFor();
     await dialog.getByRole("button", { name: `Retry ${others + 1}` }).click();
-    await waitForBadge(left - others - 1);
-    assert.equal(logLines().length, waiting + others + 1);
+    await workbench().waitForBadge(left - others - 1);
+    assert.equal(workbench().logLines().length, waiting + others + 1);
     await webview.getByText("You retried this task.").first().waitFor();
     assert.equal(await retry.count(), 0, "what has gone cannot be retried");
     await pressTitle("Clear Filter");

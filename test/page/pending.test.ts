@@ -1,23 +1,15 @@
 import assert from "node:assert/strict";
-import { readFileSync, readdirSync } from "node:fs";
+import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { useWorkbench } from "./harness";
 
 describe("the list of pending tasks", () => {
   const workbench = useWorkbench();
 
-  function dataFile(): string {
-    return readFileSync(join(workbench().folder, "storage", "deferred-dead_tasks-0"), "latin1");
-  }
-
-  function waitForBadge(count: number): Promise<void> {
-    return workbench().badge.getByText(String(count), { exact: true }).waitFor({ timeout: 30_000 });
-  }
-
   before(async function () {
     this.timeout(60_000);
     await workbench().openView();
-    await waitForBadge(36);
+    await workbench().waitForBadge(36);
     await workbench().page.waitForTimeout(2_000);
   });
 
@@ -27,13 +19,13 @@ describe("the list of pending tasks", () => {
   });
 
   it("shows a retry at its time, and takes it back", async () => {
-    const before = dataFile();
+    const before = workbench().dataFile();
     await workbench().pickFromMenu(workbench().row("PaymentGateway::CardDeclined"), "Retry Later…");
     const choices = workbench().page.locator(".quick-input-widget");
     await choices.getByText("In an hour").waitFor();
     await workbench().screenshot("retry-later");
     await choices.getByText("In an hour").click();
-    await waitForBadge(35);
+    await workbench().waitForBadge(35);
     await workbench().row("Waiting for a Rage worker to start").waitFor();
     await workbench()
       .row(/Billing::ChargeCard\s*in (59 min|1 h)/)
@@ -47,10 +39,10 @@ describe("the list of pending tasks", () => {
     const log = workbench().row("Waiting for a Rage worker to start");
     await log.hover();
     await log.getByRole("button", { name: "Take Back" }).click();
-    await waitForBadge(36);
+    await workbench().waitForBadge(36);
     await workbench().row("PaymentGateway::CardDeclined").waitFor();
     await workbench().sideBar.getByText("No task waits in the logs of Rage's workers.").waitFor();
-    assert.deepEqual(dataFile().split("\n").sort(), before.split("\n").sort());
+    assert.deepEqual(workbench().dataFile().split("\n").sort(), before.split("\n").sort());
     const logs = readdirSync(join(workbench().folder, "storage")).filter((name) => name.startsWith("deferred-0-"));
     assert.equal(logs.length, 1, "the log stays, and says that nothing of it is to be run");
   });

@@ -18,13 +18,9 @@ describe("running a dead task now", function () {
   before(async function () {
     this.timeout(60_000);
     await workbench().openView();
-    await waitForBadge(36);
+    await workbench().waitForBadge(36);
     await workbench().page.waitForTimeout(2_000);
   });
-
-  function waitForBadge(count: number): Promise<void> {
-    return workbench().badge.getByText(String(count), { exact: true }).waitFor({ timeout: 30_000 });
-  }
 
   // What a terminal shows is a picture to the page; the outcome is told by the notification.
   const terminal = () => workbench().page.locator(".part.panel").getByText("Run SendWelcomeEmail");
@@ -47,7 +43,7 @@ describe("running a dead task now", function () {
     }
     await failed.getByRole("button", { name: "Open Failing Line" }).click();
     await workbench().tab("send_welcome_email.rb").waitFor();
-    await waitForBadge(36);
+    await workbench().waitForBadge(36);
   });
 
   it("takes the task out of the list when it succeeds, once its code is mended", async () => {
@@ -60,7 +56,7 @@ describe("running a dead task now", function () {
     await workbench().dismissNotifications();
     await workbench().pickFromMenu(row(), "Run Now");
     await workbench().dialog.getByRole("button", { name: "Run", exact: true }).click();
-    await waitForBadge(35);
+    await workbench().waitForBadge(35);
     const done = workbench().notification(
       /SendWelcomeEmail ran and succeeded\. It is no longer among the dead tasks\./,
     );
@@ -71,7 +67,7 @@ describe("running a dead task now", function () {
       await workbench().screenshot(`run-now-succeeded-${theme}`);
     }
     await done.getByRole("button", { name: "Bring Back" }).click();
-    await waitForBadge(36);
+    await workbench().waitForBadge(36);
   });
 
   it("says what to do where the application's gems are not installed", async () => {
@@ -82,6 +78,6 @@ describe("running a dead task now", function () {
     const unbooted = workbench().notification(/could not be booted\..*Install the application's gems/s);
     await unbooted.waitFor({ timeout: 30_000 });
     await workbench().screenshot("run-now-no-gem");
-    await waitForBadge(36);
+    await workbench().waitForBadge(36);
   });
 });
