@@ -169,8 +169,10 @@ export class RawPage {
   }
 
   async #placeIn(filter: Filter, line: number): Promise<void> {
+    const round = this.#round;
     const place = await this.#attempt(this.#requests.send("find", { by: "line", line }, filters[filter]));
-    if (this.#filter === filter) this.#grid.select(place?.index ?? null, true);
+    // Whoever has selected another line meanwhile keeps that.
+    if (this.#filter === filter && round === this.#round) this.#grid.select(place?.index ?? null, true);
   }
 
   readonly #stepDamage = async (direction: "next" | "previous"): Promise<void> => {
