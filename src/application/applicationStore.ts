@@ -1,7 +1,7 @@
 import { join, resolve } from "node:path";
 import { findAssignments, type BackendAssignment } from "./backendAssignments";
 import { reasonOf } from "../storage/errors";
-import { namesIn, statIfPresent, type FileSystem } from "../storage/fileSystem";
+import { hasCode, namesIn, statIfPresent, type FileSystem } from "../storage/fileSystem";
 import { normalizePrefix } from "../storage/naming";
 import { tokenizeRuby, type RubyToken } from "./rubySource";
 
@@ -123,6 +123,8 @@ class ApplicationFolder {
       }
       return tokenizeRuby(this.fileSystem.readFile(file).toString("utf8"));
     } catch (error) {
+      // An editor that has just put a new file in its place, for one.
+      if (hasCode(error, "ENOENT", "ENOTDIR")) return [];
       this.problem ??= `${name} could not be read (${reasonOf(error)}). ${whatToDo}`;
       return [];
     }

@@ -4,9 +4,9 @@ import type { StorageEnvironment, UndoLimits } from "../storage";
 import { asStorageError } from "../storage/errors";
 import {
   fsyncDirectory,
-  hasCode,
   makeDirectory,
   namesIn,
+  openIfPresent,
   statIfPresent,
   unlinkIfPresent,
   writeFully,
@@ -124,13 +124,8 @@ export class HistoryJournal {
 
   *#contents(file: string): Generator<{ readonly offset: number; readonly content: HistoryContent }> {
     const { fileSystem } = this.#environment;
-    let descriptor: number;
-    try {
-      descriptor = fileSystem.open(join(this.#directory, file), constants.O_RDONLY);
-    } catch (error) {
-      if (hasCode(error, "ENOENT")) return; // another window has forgotten it since
-      throw error;
-    }
+    const descriptor = openIfPresent(fileSystem, join(this.#directory, file), constants.O_RDONLY);
+    if (descriptor === null) return; // another window has forgotten it since
     try {
       for (const line of readLines(fileSystem, descriptor, 0, fileSystem.fstat(descriptor).size)) {
         const content = contentOf(line.rest === null ? parseJsonLine(line.bytes) : null);

@@ -1,6 +1,6 @@
 import { constants } from "node:fs";
 import { asStorageError } from "../storage/errors";
-import { hasCode, type FileSystem } from "../storage/fileSystem";
+import { openIfPresent, type FileSystem } from "../storage/fileSystem";
 import { readFully, readLines, readRange } from "../storage/lines";
 import { OperationQueue } from "../storage/queue";
 import type { Snapshot } from "../storage/snapshot";
@@ -223,13 +223,8 @@ export class RawStore {
   async #withFile<Result>(generation: number, use: (descriptor: number) => Result | null): Promise<Result | null> {
     return await this.#guard(() => {
       if (generation !== this.#generation || this.#identity === null) return Promise.resolve(null);
-      let descriptor: number;
-      try {
-        descriptor = this.#fileSystem.open(this.#source.names.dataFile, constants.O_RDONLY);
-      } catch (error) {
-        if (hasCode(error, "ENOENT", "ENOTDIR")) return Promise.resolve(null);
-        throw error;
-      }
+      const descriptor = openIfPresent(this.#fileSystem, this.#source.names.dataFile, constants.O_RDONLY);
+      if (descriptor === null) return Promise.resolve(null);
       try {
         const isSame = this.#fileSystem.fstat(descriptor).identity === this.#identity;
         return Promise.resolve(isSame ? use(descriptor) : null);

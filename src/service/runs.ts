@@ -8,6 +8,7 @@ import {
   hasCode,
   makeDirectory,
   namesIn,
+  openIfPresent,
   statIfPresent,
   unlinkIfPresent,
   type FileSystem,
@@ -117,13 +118,18 @@ export class Runs {
   take(runs: string, name: string): RunToSettle | "running" | null {
     return this.#doing(runs, () => {
       const directory = join(runs, basename(name));
+      let descriptor = this.#ours.get(directory) ?? null;
+      if (descriptor === null && this.#request(directory) === null) return null;
+      descriptor ??= this.#lock(join(directory, windowLock));
+      // Only now: until then another window may have been settling it.
       const request = this.#request(directory);
-      if (request === null) return null;
-      if (!this.#ours.has(directory)) {
-        const descriptor = this.#lock(join(directory, windowLock));
-        if (descriptor === null) return "running";
-        this.#ours.set(directory, descriptor);
+      if (request === null) {
+        if (descriptor !== null) this.#fileSystem.close(descriptor);
+        this.#ours.delete(directory);
+        return null;
       }
+      if (descriptor === null) return "running";
+      this.#ours.set(directory, descriptor);
       // Asked first: what the process writes before it ends is read then.
       const isAlive = this.#isHeld(join(directory, processLock));
       const outcome = this.#outcome(directory);
@@ -208,34 +214,35 @@ export class Runs {
 
   /** Null where there is no such file, or none of JSON. */
   #readJson(path: string): unknown {
-    if (statIfPresent(this.#fileSystem, path) === null) return null;
     try {
       return JSON.parse(this.#fileSystem.readFile(path).toString("utf8"));
     } catch (error) {
-      // The first where another window has just settled it.
       if (hasCode(error, "ENOENT", "ENOTDIR") || error instanceof SyntaxError) return null;
       throw error;
     }
   }
 
-  /** The open descriptor of a file that is ours alone now; null where somebody else has it. */
+  /** The open descriptor of a file that is ours alone now; null where somebody else has it, or its directory is gone. */
   #lock(path: string): number | null {
-    const descriptor = this.#fileSystem.open(path, constants.O_RDWR | constants.O_CREAT, 0o600);
+    const descriptor = openIfPresent(this.#fileSystem, path, constants.O_RDWR | constants.O_CREAT, 0o600);
+    if (descriptor === null) return null;
+    let isOurs = false;
     try {
-      if (this.#flock.tryLock(descriptor)) return descriptor;
-    } catch (error) {
-      this.#fileSystem.close(descriptor);
-      throw error;
+      isOurs = this.#flock.tryLock(descriptor);
+    } finally {
+      if (!isOurs) this.#fileSystem.close(descriptor);
     }
-    this.#fileSystem.close(descriptor);
-    return null;
+    return isOurs ? descriptor : null;
   }
 
   #isHeld(path: string): boolean {
-    if (statIfPresent(this.#fileSystem, path) === null) return false;
-    const descriptor = this.#lock(path);
-    if (descriptor !== null) this.#fileSystem.close(descriptor);
-    return descriptor === null;
+    const descriptor = openIfPresent(this.#fileSystem, path, constants.O_RDWR);
+    if (descriptor === null) return false;
+    try {
+      return !this.#flock.tryLock(descriptor);
+    } finally {
+      this.#fileSystem.close(descriptor);
+    }
   }
 
   get #flock(): Flock {

@@ -1,7 +1,7 @@
 import { constants } from "node:fs";
 import type { OperationOptions } from "./backend";
 import type { StorageEnvironment } from "./environment";
-import { statIfPresent } from "./fileSystem";
+import { openIfPresent, statIfPresent } from "./fileSystem";
 import { parseDeadTaskLine } from "./frames";
 import { endOfLastLine, readLines, type Line } from "./lines";
 import type { LongLockGuard } from "./longLock";
@@ -139,8 +139,8 @@ async function removeUnderLock(
   const { fileSystem } = environment;
   return await lock.run(() => {
     throwIfCancelled(signal);
-    if (statIfPresent(fileSystem, names.dataFile) === null) return new Set();
-    const descriptor = fileSystem.open(names.dataFile, constants.O_RDONLY);
+    const descriptor = openIfPresent(fileSystem, names.dataFile, constants.O_RDONLY);
+    if (descriptor === null) return new Set();
     try {
       const stat = fileSystem.fstat(descriptor);
       const current = { descriptor, stat, end: endOfLastLine(fileSystem, descriptor, stat.size) };

@@ -117,6 +117,16 @@ export function statIfPresent(fileSystem: FileSystem, path: string): FileStat | 
   }
 }
 
+/** Opens a file that is there, or null where it is not: asking first would leave a moment in which another process removes it. */
+export function openIfPresent(fileSystem: FileSystem, path: string, flags: number, mode?: number): number | null {
+  try {
+    return fileSystem.open(path, flags, mode);
+  } catch (error) {
+    if (hasCode(error, "ENOENT", "ENOTDIR")) return null;
+    throw error;
+  }
+}
+
 /** Names in a directory in byte order, or none where the directory does not exist. */
 export function namesIn(fileSystem: FileSystem, directory: string): string[] {
   try {

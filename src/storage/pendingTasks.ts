@@ -5,7 +5,7 @@ import type { Damage } from "./backend";
 import { decodeContext, type TaskContext } from "./context";
 import type { StorageEnvironment } from "./environment";
 import { StorageError, asStorageError } from "./errors";
-import { hasCode, namesIn, statIfPresent, type FileStat, type FileSystem } from "./fileSystem";
+import { namesIn, openIfPresent, statIfPresent, type FileStat, type FileSystem } from "./fileSystem";
 import { logAddLine, parseLogLine } from "./frames";
 import { endOfLastLine, readLines, type Line } from "./lines";
 import { isLogName, newLogName, stagingName, type StoreNames } from "./naming";
@@ -69,13 +69,13 @@ export function readLog<Result>(
   path: string,
   read: (lines: Iterable<Line>, log: { readonly identity: string; readonly tornTailBytes: number }) => Result,
 ): Result | null {
-  let descriptor: number;
+  let descriptor: number | null;
   try {
-    descriptor = fileSystem.open(path, constants.O_RDONLY);
+    descriptor = openIfPresent(fileSystem, path, constants.O_RDONLY);
   } catch (error) {
-    if (hasCode(error, "ENOENT")) return null;
     throw asStorageError(error, `read ${path}`);
   }
+  if (descriptor === null) return null;
   try {
     const { identity, size, isDirectory } = fileSystem.fstat(descriptor);
     if (isDirectory) return null;

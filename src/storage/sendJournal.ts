@@ -1,7 +1,7 @@
 import { constants } from "node:fs";
 import { basename, isAbsolute, join } from "node:path";
 import type { StorageEnvironment } from "./environment";
-import { fsyncDirectory, hasCode, statIfPresent, unlinkIfPresent, writeFully, type FileStat } from "./fileSystem";
+import { fsyncDirectory, openIfPresent, statIfPresent, unlinkIfPresent, writeFully, type FileStat } from "./fileSystem";
 import { frameLine } from "./frames";
 import { isLogName, isReceivingName, receivingName, sendingName, stagingName, type StoreNames } from "./naming";
 import { areReplayedTasks, readJournal, writeJournal, type ReplayedTask } from "./replayJournal";
@@ -155,13 +155,8 @@ export class SendJournal {
   /** Durable when it returns. */
   undecide(): void {
     const { fileSystem } = this.#environment;
-    let descriptor: number;
-    try {
-      descriptor = fileSystem.open(this.#path, constants.O_RDWR);
-    } catch (error) {
-      if (hasCode(error, "ENOENT")) return;
-      throw error;
-    }
+    const descriptor = openIfPresent(fileSystem, this.#path, constants.O_RDWR);
+    if (descriptor === null) return;
     try {
       fileSystem.ftruncate(descriptor, this.#begun);
       fileSystem.fsync(descriptor);

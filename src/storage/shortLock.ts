@@ -1,7 +1,7 @@
 import { constants } from "node:fs";
 import type { Clock } from "./clock";
 import { DeadTasksLockTimeout, StorageError } from "./errors";
-import { hasCode, type FileSystem } from "./fileSystem";
+import { hasCode, openIfPresent, type FileSystem } from "./fileSystem";
 import type { Flock, FlockAvailability } from "./flock";
 import { adoptOwnerOfNew } from "./ownership";
 import { dirname } from "node:path";
@@ -45,11 +45,8 @@ export class ShortLock {
   }
 
   #openOrCreate(): number {
-    try {
-      return this.#fileSystem.open(this.#path, constants.O_RDWR);
-    } catch (error) {
-      if (!hasCode(error, "ENOENT")) throw error;
-    }
+    const present = openIfPresent(this.#fileSystem, this.#path, constants.O_RDWR);
+    if (present !== null) return present;
     const descriptor = this.#fileSystem.open(this.#path, constants.O_RDWR | constants.O_CREAT, 0o644);
     try {
       adoptOwnerOfNew(this.#fileSystem, descriptor, this.#fileSystem.stat(dirname(this.#path)), this.#path);

@@ -1,7 +1,7 @@
 import { constants } from "node:fs";
 import { yieldToOthers } from "./clock";
 import { StorageError } from "./errors";
-import { hasCode, type FileStat, type FileSystem } from "./fileSystem";
+import { openIfPresent, type FileStat, type FileSystem } from "./fileSystem";
 import { endOfLastLine, readLines, type Line } from "./lines";
 import type { ShortLock } from "./shortLock";
 
@@ -24,13 +24,8 @@ export async function openSnapshot(
   purpose: "reading" | "changing",
 ): Promise<Snapshot | null> {
   const open = (): Snapshot | null => {
-    let descriptor: number;
-    try {
-      descriptor = fileSystem.open(dataFile, constants.O_RDONLY);
-    } catch (error) {
-      if (hasCode(error, "ENOENT", "ENOTDIR")) return null;
-      throw error;
-    }
+    const descriptor = openIfPresent(fileSystem, dataFile, constants.O_RDONLY);
+    if (descriptor === null) return null;
     try {
       const stat = fileSystem.fstat(descriptor);
       return { descriptor, end: endOfLastLine(fileSystem, descriptor, stat.size), stat };

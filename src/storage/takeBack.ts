@@ -2,7 +2,7 @@ import { constants } from "node:fs";
 import { join } from "node:path";
 import type { StorageEnvironment } from "./environment";
 import { StorageError } from "./errors";
-import { fsyncDirectory, hasCode, namesIn, statIfPresent, unlinkIfPresent, writeFully } from "./fileSystem";
+import { fsyncDirectory, namesIn, openIfPresent, statIfPresent, unlinkIfPresent, writeFully } from "./fileSystem";
 import { logRemoveLine, parseLogLine } from "./frames";
 import { endOfLastLine, readLines, type Line } from "./lines";
 import type { LongLockGuard } from "./longLock";
@@ -126,13 +126,8 @@ export function linesToRestore(tasks: readonly ReplayedTask[], lines: Iterable<L
  */
 export function settleLog(environment: StorageEnvironment, path: string): void {
   const { fileSystem } = environment;
-  let descriptor: number;
-  try {
-    descriptor = fileSystem.open(path, constants.O_RDONLY);
-  } catch (error) {
-    if (hasCode(error, "ENOENT")) return;
-    throw error;
-  }
+  const descriptor = openIfPresent(fileSystem, path, constants.O_RDONLY);
+  if (descriptor === null) return;
   try {
     fileSystem.fsync(descriptor);
   } finally {
@@ -236,13 +231,8 @@ export class ClaimedLog {
 export function claimLog(environment: StorageEnvironment, path: string): ClaimedLog {
   const { fileSystem, flock } = environment;
   if (flock.flock === null) throw new StorageError("read-only", `Nothing can be changed here: ${flock.unavailable}.`);
-  let descriptor: number;
-  try {
-    descriptor = fileSystem.open(path, constants.O_RDWR | constants.O_APPEND);
-  } catch (error) {
-    if (hasCode(error, "ENOENT")) throw alreadyClaimed();
-    throw error;
-  }
+  const descriptor = openIfPresent(fileSystem, path, constants.O_RDWR | constants.O_APPEND);
+  if (descriptor === null) throw alreadyClaimed();
   try {
     const isOurs =
       flock.flock.tryLock(descriptor) &&

@@ -6,6 +6,7 @@ import {
   fsyncDirectory,
   makeDirectory,
   namesIn,
+  openIfPresent,
   statIfPresent,
   unlinkIfPresent,
   writeFully,
@@ -200,8 +201,7 @@ export class UndoJournal {
 
   #open(name: string): number | null {
     const { fileSystem } = this.#environment;
-    if (!isEntryName(name) || statIfPresent(fileSystem, join(this.#directory, name)) === null) return null;
-    return fileSystem.open(join(this.#directory, name), constants.O_RDONLY);
+    return isEntryName(name) ? openIfPresent(fileSystem, join(this.#directory, name), constants.O_RDONLY) : null;
   }
 
   /** Null where it is not kept, or is of another version. */

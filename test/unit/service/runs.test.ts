@@ -1,12 +1,24 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { appendFileSync, existsSync, mkdirSync, readFileSync, readdirSync, utimesSync, writeFileSync } from "node:fs";
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  renameSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { startStoreService } from "../../../src/service/client";
 import type { RunEnd } from "../../../src/service/runProtocol";
+import { Runs } from "../../../src/service/runs";
 import type { StoreService } from "../../../src/service/storeService";
+import { storageEnvironment } from "../../../src/storage";
+import { intercepted, type FileCall } from "../../support/fileSystems";
 import { bundle } from "../../support/processes";
 import { applicationLine, makeApplication, startScript } from "../../support/runApplication";
 import { newTask, taskLine, temporaryFolders } from "../../support/stores";
@@ -224,6 +236,30 @@ describe("runs of dead tasks", function () {
     assert.deepEqual([later.kind, readFileSync(data)], ["succeeded", bystander]);
     assertForgotten();
   });
+
+  for (const [moment, watch] of [
+    ["before", (move: (call: FileCall) => void) => ({ before: move })],
+    ["after", (move: (call: FileCall) => void) => ({ after: move })],
+  ] as const) {
+    it(`is left to the window that settles it ${moment} another has opened its lock`, async () => {
+      const { service, name, directory } = await begin("environment");
+      service.dispose();
+      while (new Runs(await storageEnvironment()).underWay(runs).length > 0) await delay(20);
+      const settled = join(runs, ".settled");
+      // As the window that settles it does: out of the way, and only then is its lock let go.
+      const environment = await storageEnvironment({
+        fileSystem: intercepted(
+          watch((call) => {
+            if (call.name === "open" && call.path === join(directory, "window.lock")) renameSync(directory, settled);
+          }),
+        ),
+      });
+      assert.equal(new Runs(environment).take(runs, name), null);
+      assert.ok(existsSync(settled));
+      renameSync(settled, directory);
+      assert.deepEqual(new Runs(environment).underWay(runs), []);
+    });
+  }
 
   it("passes over what is no run, and tidies up after a window that died while it made one", async () => {
     const { service } = await begin("environment");

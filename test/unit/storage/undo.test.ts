@@ -1,5 +1,14 @@
 import assert from "node:assert/strict";
-import { appendFileSync, existsSync, readFileSync, readdirSync, renameSync, statSync, writeFileSync } from "node:fs";
+import {
+  appendFileSync,
+  existsSync,
+  readFileSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { StorageError, UndoJournal, storageEnvironment, type FileSystem, type UndoHeader } from "../../../src/storage";
 import { deadTaskLine } from "../../../src/storage/frames";
@@ -243,6 +252,33 @@ describe("undoing a deletion", () => {
       await assert.rejects(restore(name), /not kept any more/);
     }
     assert.deepEqual(readFileSync(data), Buffer.concat(lines));
+  });
+
+  it("takes an entry that another window removes while it is looked for as one that is gone", async () => {
+    const { remove, journal, directory } = await setUp(Buffer.concat(lines));
+    const name = await remove("1-1-1");
+    const path = join(directory, name);
+    let opened = 0;
+    const fileSystem = intercepted({
+      before: (call) => {
+        if (call.name !== "open" || call.path !== path) return;
+        opened++;
+        rmSync(path, { force: true });
+      },
+    });
+    const other = new UndoJournal(await storageEnvironment({ fileSystem }), directory);
+    const kept = readFileSync(path);
+    for (const [look, answer] of [
+      [() => other.entry(name), null],
+      [() => other.entries(), []],
+    ] as const) {
+      writeFileSync(path, kept);
+      assert.equal(journal.entries().length, 1);
+      assert.deepEqual(look(), answer);
+    }
+    writeFileSync(path, kept);
+    assert.throws(() => [...other.lines(name)], /not kept any more/);
+    assert.equal(opened, 3);
   });
 
   it("forgets what is too old, then the oldest of what is too much, and all of it on demand", async () => {
