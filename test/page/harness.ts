@@ -151,24 +151,48 @@ export class Workbench {
   }
 
   async pickFromMenu(row: Locator, text: string | RegExp): Promise<void> {
-    const entry = this.menuItem(text);
+    await this.pick(() => this.openMenu(row), text);
+  }
+
+  /** Opens the menu of a section's title bar, which shows its buttons while the mouse is over the section. */
+  async openTitleMenu(section: string): Promise<void> {
+    await this.sideBar.getByRole("button", { name: `${section} Section` }).hover();
+    const toolbar = this.sideBar.getByRole("toolbar", { name: `${section} actions` });
+    await toolbar.getByRole("button", { name: /More Actions/ }).click();
+    await this.page.locator(".monaco-menu").waitFor();
+  }
+
+  async pickFromTitleMenu(section: string, text: string | RegExp): Promise<void> {
+    await this.pick(() => this.openTitleMenu(section), text);
+  }
+
+  private async pick(open: () => Promise<void>, text: string | RegExp): Promise<void> {
     for (let attempt = 0; attempt < 5; attempt++) {
-      await this.openMenu(row);
-      // What a menu has is settled when it opens, and what was done just before may not be known then.
-      await entry.waitFor({ timeout: 2_000 }).catch(() => undefined);
-      if (await entry.isVisible()) break;
-      await this.page.keyboard.press("Escape");
+      await open();
+      const isReady = await this.focusMenuItem(text);
+      await this.page.keyboard.press(isReady ? "Enter" : "Escape");
       await this.page.locator(".monaco-menu").waitFor({ state: "detached" });
+      if (isReady) return;
     }
+    assert.fail(`The menu never had ${String(text)}.`);
+  }
+
+  /**
+   * Whether an entry of the open menu has the focus within some seconds. What a menu has is settled when it opens, and what was done just
+   * before may not be known then; and it closes by itself where something else takes the focus, an editor that is only now shown, for one.
+   */
+  private async focusMenuItem(text: string | RegExp): Promise<boolean> {
+    const entry = this.menuItem(text);
     const focused = this.page.locator(".monaco-menu .action-item.focused").filter({ hasText: text });
-    while (!(await focused.isVisible())) {
+    const until = Date.now() + 3_000;
+    while (Date.now() < until) {
+      if (await focused.isVisible()) return true;
       // A menu ignores the mouse for its first moments.
       await this.parkMouse();
-      await entry.hover();
+      await entry.hover({ timeout: 1_000 }).catch(() => undefined);
       await this.page.waitForTimeout(50);
     }
-    await this.page.keyboard.press("Enter");
-    await this.page.locator(".monaco-menu").waitFor({ state: "detached" });
+    return false;
   }
 
   /** What the extension's icon says of the number of dead tasks. */

@@ -11,16 +11,6 @@ describe("the history", () => {
     return workbench().sideBar.getByRole("button", { name: `${name} Section` });
   }
 
-  /** Opens the section's menu and picks an entry. */
-  async function pickFromTitle(title: string): Promise<void> {
-    await section("History").hover();
-    await workbench()
-      .sideBar.getByRole("toolbar", { name: "History actions" })
-      .getByRole("button", { name: /More Actions/ })
-      .click();
-    await workbench().menuItem(title).click();
-  }
-
   before(async function () {
     this.timeout(60_000);
     await workbench().openView();
@@ -117,7 +107,7 @@ describe("the history", () => {
   });
 
   it("is cleared once that is confirmed", async () => {
-    await pickFromTitle("Clear History…");
+    await workbench().pickFromTitleMenu("History", "Clear History…");
     await workbench().dialog.getByText("Clear the history of all windows and workspaces?").waitFor();
     await workbench().screenshot("history-clear");
     await workbench().dialog.getByRole("button", { name: "Clear", exact: true }).click();
