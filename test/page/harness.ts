@@ -156,9 +156,10 @@ export class Workbench {
 
   /** Opens the menu of a section's title bar, which shows its buttons while the mouse is over the section. */
   async openTitleMenu(section: string): Promise<void> {
-    await this.sideBar.getByRole("button", { name: `${section} Section` }).hover();
-    const toolbar = this.sideBar.getByRole("toolbar", { name: `${section} actions` });
-    await toolbar.getByRole("button", { name: /More Actions/ }).click();
+    // What its view says beside the title is a part of its name.
+    const header = this.sideBar.locator(`.pane-header[aria-label^="${section}"]`);
+    await header.hover();
+    await header.getByRole("button", { name: /More Actions/ }).click();
     await this.page.locator(".monaco-menu").waitFor();
   }
 
