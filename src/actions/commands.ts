@@ -25,6 +25,7 @@ import { askFilter } from "../tree/filterInput";
 import { isTreeNode, type TreeNode } from "../tree/nodes";
 import { isPendingNode } from "../tree/pendingTree";
 import type { PendingView } from "../tree/pendingView";
+import { selectionOf } from "../tree/selection";
 import type { TaskView } from "../tree/taskView";
 import type { UndoList } from "./undoList";
 import { offer } from "./asking";
@@ -61,8 +62,8 @@ export function registerCommands(services: CommandServices): Disposable[] {
   const { registry, stores, view, pendingView, pane, actions, undoList, runs, comparison, rawFiles, reporter } =
     services;
   const { editRetry } = services;
-  const chosen = (given: readonly unknown[]): TreeNode[] | null => {
-    const nodes = chosenNodes(given, view.view.selection);
+  const chosen = async (given: readonly unknown[]): Promise<TreeNode[] | null> => {
+    const nodes = chosenNodes(given, given.length === 0 ? await selectionOf(view.view) : []);
     if (nodes === null) tellItemGone();
     return nodes;
   };
@@ -70,14 +71,14 @@ export function registerCommands(services: CommandServices): Disposable[] {
   const onRecords =
     (act: (records: RecordReference[]) => Promise<void>): Handler =>
     async (given) => {
-      const nodes = chosen(given);
+      const nodes = await chosen(given);
       if (nodes !== null) await act(recordsOf(nodes));
     };
   /** For commands that act on one record: the item that was clicked, whatever else is selected. */
   const onRecord =
     (act: (record: RecordReference) => Promise<void>): Handler =>
     async (given) => {
-      const [record] = recordsOf(chosen(given.slice(0, 1)) ?? []);
+      const [record] = recordsOf((await chosen(given.slice(0, 1))) ?? []);
       if (record !== undefined) await act(record);
     };
   /** What is shown of the tasks at this moment, page by page: what comes later is not part of "all", nor what a filter hides. */
@@ -97,7 +98,7 @@ export function registerCommands(services: CommandServices): Disposable[] {
   const handlers: Readonly<Record<Command, Handler>> = {
     [Command.show]: onRecord((record) => pane.show(record.store, record.id)),
     [Command.openFailingLine]: async (given) => {
-      const nodes = chosen(given.slice(0, 1));
+      const nodes = await chosen(given.slice(0, 1));
       const [record] = recordsOf(nodes ?? []);
       if (record !== undefined) await openFailingLine(record, services);
       else if (nodes !== null) void window.showInformationMessage("Select a dead task first.");
@@ -109,7 +110,7 @@ export function registerCommands(services: CommandServices): Disposable[] {
         await openTaskClass({ name, store }, services);
         return;
       }
-      const nodes = chosen(given.slice(0, 1));
+      const nodes = await chosen(given.slice(0, 1));
       if (nodes === null) return;
       const [record] = recordsOf(nodes).filter(({ readable }) => readable);
       await openTaskClass(record, services);
@@ -134,7 +135,7 @@ export function registerCommands(services: CommandServices): Disposable[] {
     [Command.copyConsoleSnippet]: onRecord((record) => copyConsoleSnippet(record, services)),
     [Command.generateTest]: onRecord((record) => generateTest(record, services)),
     [Command.openRaw]: async (given) => {
-      const [node] = chosen(given.slice(0, 1)) ?? [];
+      const [node] = (await chosen(given.slice(0, 1))) ?? [];
       if (node === undefined) return;
       const [record] = recordsOf([node]);
       if (record !== undefined) await rawFiles.openRecord(record.store, record.id);
@@ -163,8 +164,9 @@ export function registerCommands(services: CommandServices): Disposable[] {
     },
     [Command.forgetUndo]: () => undoList.forget(),
     ...historyHandlers(services),
-    [Command.showMore]: ([item]) => {
-      if (isTreeNode(item) && item.kind === "more") view.tree.showMore(item.store);
+    [Command.showMore]: async (given) => {
+      const [item] = (await chosen(given)) ?? [];
+      if (item?.kind === "more") view.tree.showMore(item.store);
     },
     [Command.refresh]: async () => {
       await stores.look();

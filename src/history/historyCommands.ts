@@ -9,6 +9,7 @@ import type { StoreService } from "../service/storeService";
 import type { StoreRegistry } from "../stores/storeRegistry";
 import { counted, oneLine, withoutLinks } from "../text/labels";
 import { absoluteTime } from "../text/times";
+import { selectionOf } from "../tree/selection";
 import type { TaskView } from "../tree/taskView";
 import type { HistoryDiff } from "./historyDiff";
 import { entryMarkdown, historyJson, historyMarkdown } from "./historyExport";
@@ -30,23 +31,23 @@ export interface HistoryServices {
 export function historyHandlers(services: HistoryServices) {
   const { historyView, undoList } = services;
   /** What was clicked, or is selected where a key was pressed. */
-  const chosen = (given: readonly unknown[]): HistoryNode | undefined => {
-    const [item] = given.length > 0 ? given : historyView.view.selection;
+  const chosen = async (given: readonly unknown[]): Promise<HistoryNode | undefined> => {
+    const [item] = given.length > 0 ? given : await selectionOf(historyView.view);
     return isHistoryNode(item) ? item : undefined;
   };
-  const chosenEntry = (given: readonly unknown[]): HistoryEntry | undefined => {
-    const node = chosen(given);
+  const chosenEntry = async (given: readonly unknown[]): Promise<HistoryEntry | undefined> => {
+    const node = await chosen(given);
     return node !== undefined && "entry" in node ? node.entry : undefined;
   };
   return {
     [Command.openHistory]: async (given: readonly unknown[]) => {
-      const node = chosen(given);
+      const node = await chosen(given);
       if (node?.kind === "historyEdit") await services.historyDiff.show(node.entry, node.edit);
       else if (node?.kind === "historyTask") await showTask(services, node.entry, node.task);
       else if (node?.kind === "historyFailure") await showTask(services, node.entry, { ...node.task, newId: null });
     },
     [Command.undoHistory]: async (given: readonly unknown[]) => {
-      const entry = chosenEntry(given);
+      const entry = await chosenEntry(given);
       if (entry === undefined || entry.undo === null) {
         void window.showInformationMessage("Only a deletion or a retry that is kept for undoing can be undone.");
         return;
@@ -54,7 +55,7 @@ export function historyHandlers(services: HistoryServices) {
       await undoList.undo([entry.undo]);
     },
     [Command.copyHistory]: async (given: readonly unknown[]) => {
-      const entry = chosenEntry(given);
+      const entry = await chosenEntry(given);
       if (entry === undefined) return;
       await env.clipboard.writeText(`${entryMarkdown(entry, historyView.names)}\n`);
       window.setStatusBarMessage("Copied as Markdown", 3000);

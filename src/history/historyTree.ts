@@ -111,19 +111,19 @@ function bareItem(node: HistoryNode, context: HistoryContext): TreeItem {
       item.description = oneLine(newId === null ? shownId(id) : `${shownId(id)} → ${shownId(newId)}`);
       item.tooltip = `${name}\n${item.description}`;
       item.iconPath = new ThemeIcon("circle-small");
-      return clickable(item, node);
+      return clickable(item);
     }
     case "historyFailure": {
       const item = new TreeItem(oneLine(taskName(node.task)));
       item.description = oneLine(node.task.error);
       item.tooltip = `${oneLine(shownId(node.task.id))}\n${node.task.error}`;
       item.iconPath = errorIcon;
-      return clickable(item, node);
+      return clickable(item);
     }
     case "historyEdit": {
       const item = new TreeItem("Arguments before and after");
       item.iconPath = new ThemeIcon("diff");
-      return clickable(item, node);
+      return clickable(item);
     }
     case "historyNotice": {
       const item = new TreeItem(node.text);
@@ -139,8 +139,8 @@ function bareItem(node: HistoryNode, context: HistoryContext): TreeItem {
   }
 }
 
-function clickable(item: TreeItem, node: HistoryNode): TreeItem {
-  item.command = { command: Command.openHistory, title: "Open", arguments: [node] };
+function clickable(item: TreeItem): TreeItem {
+  item.command = { command: Command.openHistory, title: "Open" };
   return item;
 }
 

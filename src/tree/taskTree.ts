@@ -7,8 +7,11 @@ import type { FilteredTasks } from "./filteredTasks";
 import { childNodes, pageSize, parentNode, rootNodes, type TreeInput, type TreeNode } from "./nodes";
 import { tooltip, treeItem, type ItemInput } from "./treeItems";
 
-/** Updates come in bursts while a store is read; the tree is drawn anew at most this often, in milliseconds. */
-const refreshInterval = 150;
+/**
+ * Updates come in bursts while a store is read; the tree is drawn anew at most this often, in milliseconds. More than the 200 for which
+ * VS Code itself waits for another change before it draws: with less, a store that is written to all the time would never be drawn.
+ */
+const refreshInterval = 300;
 
 /** The tree of stores and tasks, over the registry's models. It reads no file and keeps nothing but how far pages go. */
 export class TaskTree implements TreeDataProvider<TreeNode>, TreeInput, ItemInput, Disposable {

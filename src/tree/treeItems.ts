@@ -45,7 +45,7 @@ function bareItem(node: TreeNode, now: number, input: ItemInput): TreeItem {
       item.description = `${shortTime(node.task.failedAt, now)}${changed} · ${errorLine(node.task)}`;
       item.iconPath = errorIcon;
       item.contextValue = isReadOnly(node.store) ? ItemKind.taskReadOnly : ItemKind.task;
-      item.command = { command: Command.show, title: "Show", arguments: [node] };
+      item.command = { command: Command.show, title: "Show" };
       return item;
     }
     case "more": {
@@ -54,7 +54,7 @@ function bareItem(node: TreeNode, now: number, input: ItemInput): TreeItem {
       item.description = `of ${formatCount(node.remaining)}`;
       item.iconPath = new ThemeIcon("ellipsis");
       item.contextValue = ItemKind.more;
-      item.command = { command: Command.showMore, title: "Show More", arguments: [node] };
+      item.command = { command: Command.showMore, title: "Show More" };
       return item;
     }
     case "unreadableGroup": {
@@ -69,7 +69,7 @@ function bareItem(node: TreeNode, now: number, input: ItemInput): TreeItem {
       item.description = oneLine(node.reason);
       item.iconPath = new ThemeIcon("question");
       item.contextValue = isReadOnly(node.store) ? ItemKind.unreadableReadOnly : ItemKind.unreadable;
-      item.command = { command: Command.show, title: "Show", arguments: [node] };
+      item.command = { command: Command.show, title: "Show" };
       return item;
     }
     case "damage": {

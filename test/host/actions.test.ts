@@ -3,6 +3,8 @@ import { appendFileSync, existsSync, readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { commands, env, window, type InputBoxOptions, type QuickPickItem } from "vscode";
 import type { StoreModel } from "../../src/stores/storeModel";
+import type { TreeNode } from "../../src/tree/nodes";
+import type { TaskView } from "../../src/tree/taskView";
 import { afterRemoval, dataFile, logLines } from "../support/fixtures";
 import { secondProcesses } from "../support/processes";
 import { copyFixture, newTask, taskLine, temporaryFolders } from "../support/stores";
@@ -36,6 +38,15 @@ describe("retry and delete", () => {
   async function run(command: "retry" | "retryLater" | "delete" | "copyId", ids: readonly string[]): Promise<void> {
     const nodes = await recordNodes(store, ids);
     await commands.executeCommand(`deadTasks.${command}`, nodes[0], nodes);
+  }
+
+  async function select({ view }: TaskView, node: TreeNode): Promise<void> {
+    await commands.executeCommand("deadTasks.tasks.focus");
+    // What is revealed while the tree is drawn anew is not selected afterwards.
+    await eventually(async () => {
+      await view.reveal(node, { select: true, focus: true });
+      assert.equal(view.selection.length, 1);
+    });
   }
 
   function ids(): string[] {
@@ -273,25 +284,45 @@ describe("retry and delete", () => {
     const { view } = await deadTasks();
     const [newest] = ids();
     const [node] = await recordNodes(store, [newest!]);
-    await commands.executeCommand("deadTasks.tasks.focus");
-    await eventually(() => view.view.reveal(node!, { select: true, focus: true }));
-    await eventually(() => {
-      assert.equal(view.view.selection.length, 1);
-    });
+    await select(view, node!);
     await commands.executeCommand("deadTasks.delete");
     assert.match(dialogs.only().modalDetail!, new RegExp(`^${newest!}\n`));
     await commands.executeCommand("deadTasks.copyId");
     assert.equal(await env.clipboard.readText(), newest);
   });
 
+  it("acts on the selection in the moment, too, in which the list is drawn anew and none of its items is known", async () => {
+    const { view } = await deadTasks();
+    const [newest] = ids();
+    const [node] = await recordNodes(store, [newest!]);
+    await select(view, node!);
+    for (const command of ["copyId", "openRaw", "show"]) {
+      await eventually(() => {
+        assert.equal(view.view.selection.length, 1, command);
+      });
+      appendFileSync(dataFile(storage), "no record\n");
+      const until = Date.now() + 5_000;
+      while (view.view.selection.length > 0) {
+        assert.ok(Date.now() < until, "it is drawn anew");
+        await new Promise(setImmediate);
+      }
+      await commands.executeCommand(`deadTasks.${command}`);
+    }
+    assert.equal(await env.clipboard.readText(), newest);
+    await eventually(() => {
+      const labels = window.tabGroups.all.flatMap(({ tabs }) => tabs.map(({ label }) => label));
+      assert.ok(
+        labels.includes("deferred-dead_tasks-0") && labels.includes(store.task(newest!)!.taskClass),
+        labels.join(),
+      );
+    });
+    assert.deepEqual(dialogs.shown, []);
+  });
+
   it("does nothing, and says so, when the item that was clicked is gone, whatever is selected", async () => {
     const { view } = await deadTasks();
     const [node] = await recordNodes(store);
-    await commands.executeCommand("deadTasks.tasks.focus");
-    await eventually(() => view.view.reveal(node!, { select: true, focus: true }));
-    await eventually(() => {
-      assert.equal(view.view.selection.length, 1);
-    });
+    await select(view, node!);
     for (const command of ["retry", "delete", "copyId", "copyRuby", "openRaw", "retryAll", "deleteAll"]) {
       await commands.executeCommand(`deadTasks.${command}`, undefined, undefined);
       assert.match(dialogs.only().text, /^The list was being drawn anew, .* Nothing was done; try again\.$/, command);

@@ -19,10 +19,7 @@ describe("changing the demo application's dead tasks", () => {
 
   before(async function () {
     this.timeout(60_000);
-    await workbench().openView();
-    await workbench().waitForBadge(36, 5_000);
-    // A click while a window that just opened still draws the list is lost, and said to be.
-    await workbench().page.waitForTimeout(2_000);
+    await workbench().openFilledView();
   });
 
   it("retries with the button in the row", async () => {

@@ -46,9 +46,7 @@ describe("editing a dead task and retrying it", () => {
 
   before(async function () {
     this.timeout(60_000);
-    await workbench().openView();
-    await workbench().waitForBadge(36);
-    await workbench().page.waitForTimeout(2_000);
+    await workbench().openFilledView();
   });
 
   it("opens from the task's menu, marks what cannot be kept while it is typed, and retries nothing then", async () => {

@@ -26,6 +26,9 @@ const themes = {
   "high contrast light": ["Default High Contrast Light", "hc-light"],
 } as const;
 
+/** Milliseconds in which the side bar stays as it is once it is drawn. */
+const quiet = 400;
+
 interface Manifest {
   readonly contributes: { readonly viewsContainers: { readonly activitybar: readonly { readonly title: string }[] } };
 }
@@ -114,6 +117,29 @@ export class Workbench {
     if ((await icon.getAttribute("aria-selected")) !== "true") await icon.click();
     const shown = this.sideBar.locator('[role="treeitem"], .welcome-view-content, .message').filter({ visible: true });
     await shown.first().waitFor({ timeout: 30_000 });
+  }
+
+  /** The same for the filled demo application, until all of its tasks stand in the list and it is not drawn anew any more. */
+  async openFilledView(): Promise<void> {
+    await this.openView();
+    await this.waitForBadge(36);
+    await this.listSettled();
+  }
+
+  /** A menu's entry that is picked while the list is drawn anew does not know its task, and says so. */
+  async listSettled(): Promise<void> {
+    await this.page.evaluate(`new Promise((resolve) => {
+      const settled = () => {
+        observer.disconnect();
+        resolve();
+      };
+      let timer = setTimeout(settled, ${quiet});
+      const observer = new MutationObserver(() => {
+        clearTimeout(timer);
+        timer = setTimeout(settled, ${quiet});
+      });
+      observer.observe(document.querySelector(".part.sidebar"), { subtree: true, childList: true, characterData: true });
+    })`);
   }
 
   get sideBar(): Locator {

@@ -13,9 +13,7 @@ describe("the history", () => {
 
   before(async function () {
     this.timeout(60_000);
-    await workbench().openView();
-    await workbench().waitForBadge(36);
-    await workbench().page.waitForTimeout(2_000);
+    await workbench().openFilledView();
   });
 
   it("says so where nothing was done", async () => {

@@ -18,9 +18,7 @@ describe("many tasks at once", () => {
 
   before(async function () {
     this.timeout(60_000);
-    await workbench().openView();
-    await workbench().waitForBadge(36);
-    await workbench().page.waitForTimeout(2_000);
+    await workbench().openFilledView();
   });
 
   it("filters the list while the count is seen, and says so", async () => {

@@ -51,10 +51,7 @@ describe("the raw view of a store", () => {
 
   before(async function () {
     this.timeout(60_000);
-    await workbench().openView();
-    await workbench().row("SendWelcomeEmail").first().waitFor();
-    // A click while a window that just opened still draws the list is lost, and said to be.
-    await workbench().page.waitForTimeout(2_000);
+    await workbench().openFilledView();
   });
 
   it("opens at a task's line, with its record decoded and its secrets masked", async () => {

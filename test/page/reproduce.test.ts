@@ -10,8 +10,7 @@ describe("reproducing one of the demo application's dead tasks", () => {
 
   before(async function () {
     this.timeout(60_000);
-    await workbench().openView();
-    await workbench().badge.getByText("36", { exact: true }).waitFor({ timeout: 30_000 });
+    await workbench().openFilledView();
   });
 
   it("copies what performs it in the console", async () => {

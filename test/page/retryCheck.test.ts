@@ -14,9 +14,7 @@ describe("a retry that the code does not bear out", () => {
 
   before(async function () {
     this.timeout(60_000);
-    await workbench().openView();
-    await workbench().badge.getByText("36", { exact: true }).waitFor({ timeout: 30_000 });
-    await workbench().page.waitForTimeout(2_000);
+    await workbench().openFilledView();
   });
 
   it("is warned of in the pane, asked about, and done when wanted", async () => {

@@ -17,9 +17,7 @@ describe("running a dead task now", function () {
 
   before(async function () {
     this.timeout(60_000);
-    await workbench().openView();
-    await workbench().waitForBadge(36);
-    await workbench().page.waitForTimeout(2_000);
+    await workbench().openFilledView();
   });
 
   // What a terminal shows is a picture to the page; the outcome is told by the notification.

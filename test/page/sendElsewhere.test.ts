@@ -24,9 +24,7 @@ describe("sending to another store", () => {
 
   before(async function () {
     this.timeout(60_000);
-    await workbench().openView();
-    await workbench().badge.getByText("36", { exact: true }).waitFor({ timeout: 30_000 });
-    await workbench().page.waitForTimeout(2_000);
+    await workbench().openFilledView();
   });
 
   it("goes by menu, store, way and question into the other store's list, and back", async () => {

@@ -25,8 +25,6 @@ describe("arguments and context as trees", () => {
       );
       await workbench().row(exceptionMessage).waitFor();
     }
-    // A click while a window that just opened still draws the list is lost.
-    await workbench().page.waitForTimeout(2_000);
   });
 
   async function show(name: string): Promise<void> {
