@@ -45,10 +45,17 @@ async function page() {
 /** Two processes for what tests without measuring: most of them wait a third of the time, and the machine has two processors. */
 const twoAtOnce = ["--parallel", "--jobs", "2", "--timeout", "40000"];
 
-/** @type {[string, () => Promise<Counts>][]} */
-const parts = [
+/** @typedef {[name: string, part: () => Promise<Counts>]} Part */
+
+/** What needs no VS Code and measures no time. @type {Part[]} */
+const withoutServer = [
+  ["check", () => step("check", "scripts/check.mjs")],
   ["build", () => step("build", "esbuild.mjs")],
   ["unit and peers", () => mocha("unit", ...twoAtOnce, "test/unit/**/*.test.ts", "test/peers/**/*.test.ts")],
+];
+
+/** @type {Part[]} */
+const afterwards = [
   ["faults", () => mocha("faults", ...twoAtOnce, "test/faults/*.test.ts")],
   ["crowd", () => mocha("crowd", "test/crowd/*.test.ts")],
   ["hostile bytes", () => mocha("fuzz", ...twoAtOnce, "test/fuzz/**/*.test.ts")],
@@ -61,15 +68,17 @@ const parts = [
 /** @type {Counts} */
 const total = { passed: 0, failed: 0, failures: [] };
 
-/** @type {(name: string, part: () => Promise<Counts>) => Promise<void>} */
-async function count(name, part) {
-  progress(name);
-  const started = Date.now();
-  const { passed, failed, failures } = await part();
-  total.passed += passed;
-  total.failed += failed;
-  total.failures.push(...failures);
-  progress(`${name}: ${passed} passed, ${failed} failed in ${((Date.now() - started) / 1000).toFixed(0)} s`);
+/** One after the other. @type {(parts: readonly Part[]) => Promise<void>} */
+async function count(parts) {
+  for (const [name, part] of parts) {
+    progress(name);
+    const started = Date.now();
+    const { passed, failed, failures } = await part();
+    total.passed += passed;
+    total.failed += failed;
+    total.failures.push(...failures);
+    progress(`${name}: ${passed} passed, ${failed} failed in ${((Date.now() - started) / 1000).toFixed(0)} s`);
+  }
 }
 
 /** Counts as one failure where it fails, and as nothing where it does not. @type {(needed: Promise<unknown>) => Promise<boolean>} */
@@ -88,12 +97,9 @@ async function installed(needed) {
 async function everything() {
   if (!(await installed(ensureDependencies()))) return;
   if (!(await installed(ensureSystem([rubyNeed, rspecNeed, gitNeed, chromiumNeed])))) return;
-  // To install the server is to wait for the network, and for one compiler: the checks print nothing until they are done.
-  const [server] = await Promise.all([
-    installed(ensureServer()),
-    count("check", () => step("check", "scripts/check.mjs")),
-  ]);
-  if (server) for (const [name, part] of parts) await count(name, part);
+  // To install the server is to wait for the network, and for one compiler.
+  const [server] = await Promise.all([installed(ensureServer()), count(withoutServer)]);
+  if (server) await count(afterwards);
 }
 
 await everything();

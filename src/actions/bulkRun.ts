@@ -17,12 +17,19 @@ export interface ChangedIds {
   readonly done: readonly string[];
   readonly missing: readonly string[];
   readonly failed: readonly { readonly id: string; readonly error: string }[];
+  /** Of what is copied: what stood there already. */
+  readonly present?: readonly string[];
 }
 
 /** One change of any number of records. */
 export interface BulkChange {
-  readonly verb: "retry" | "delete";
   readonly records: readonly RecordReference[];
+  /** Shown while it takes its time: `Retrying 12 tasks…`. */
+  readonly title: string;
+  /** For the log and for errors, after "could not": `retry 12 tasks of shop`, of these words for what is changed. */
+  readonly doing: (what: string) => string;
+  /** 2 where what was enqueued is removed afterwards. */
+  readonly steps: 1 | 2;
   /** Does it in one store. `operation`: the name under which it is followed and cancelled. */
   inStore(store: StoreModel, ids: readonly string[], operation: string): Promise<ChangedIds>;
   /** Told of what was done in one store, as soon as it is. */
@@ -40,13 +47,12 @@ export async function runInStores(
   service: Pick<StoreService, "cancel" | "onProgress">,
   reporter: Reporter,
 ): Promise<Outcome> {
-  const { verb, records } = change;
+  const { records, title, doing, steps } = change;
   const groups = groupByStore(records);
   const done: RecordReference[] = [];
   const missing: RecordReference[] = [];
   const failed: { record: RecordReference; error: string }[] = [];
   const left: RecordReference[] = [];
-  const title = `${verb === "retry" ? "Retrying" : "Deleting"} ${counted(records.length, "task")}…`;
   const cancelled = await withCancel(title, async ({ signal, report }) => {
     for (const [index, { store, records: here }] of groups.entries()) {
       if (signal.aborted) {
@@ -55,10 +61,11 @@ export async function runInStores(
       }
       const ids = here.map(({ id }) => id);
       const named = recordsByIds(here);
-      const operation = `${verb} ${++operations}`;
+      const operation = `${++operations}`;
+      const what = doing(`${counted(ids.length, "task")} of ${store.name}`);
       const following = service.onProgress((name, progress) => {
         if (name !== operation) return;
-        const whole = (index + fractionOf(verb, progress)) / groups.length;
+        const whole = (index + fractionOf(steps, progress)) / groups.length;
         report(groups.length === 1 ? "" : store.name, whole);
       });
       const cancel = (): void => {
@@ -70,7 +77,7 @@ export async function runInStores(
         done.push(...named(result.done));
         missing.push(...named(result.missing));
         for (const { id, error } of result.failed) {
-          reporter.log("error", `${store.name}: could not ${verb} ${id}: ${error}`);
+          reporter.log("error", `${store.name}: could not ${doing(id)}: ${error}`);
           for (const record of named([id])) failed.push({ record, error });
         }
         const counts = [
@@ -78,11 +85,12 @@ export async function runInStores(
           `${result.missing.length} gone`,
           `${result.failed.length} failed`,
         ];
-        reporter.log("info", `${store.name}: ${verb}: ${counts.join(", ")}`);
+        if (result.present !== undefined) counts.push(`${result.present.length} there already`);
+        reporter.log("info", `${what}: ${counts.join(", ")}`);
         if (result.done.length > 0) change.done(store, result.done);
       } catch (error) {
         if (error instanceof ServiceError && error.code === "cancelled") left.push(...here);
-        else reporter.failure(`${verb} ${counted(ids.length, "task")} of ${store.name}`, error);
+        else reporter.failure(what, error);
       } finally {
         following.dispose();
         signal.removeEventListener("abort", cancel);
@@ -90,13 +98,16 @@ export async function runInStores(
     }
     return signal.aborted;
   });
-  if (cancelled) reporter.log("info", `${verb}: cancelled; ${formatCount(left.length)} left as they were`);
+  if (cancelled) {
+    const all = doing(counted(records.length, "task"));
+    reporter.log("info", `${all}: cancelled; ${formatCount(left.length)} left as they were`);
+  }
   return { done, missing, failed, left, cancelled };
 }
 
-/** Of one store's work: for a retry the two steps are halves. */
-function fractionOf(verb: BulkChange["verb"], { step, fraction }: ChangeProgress): number {
-  if (verb === "delete") return fraction;
+/** Of one store's work: two steps are halves. */
+function fractionOf(steps: BulkChange["steps"], { step, fraction }: ChangeProgress): number {
+  if (steps === 1) return fraction;
   return (step === "enqueue" ? fraction : 1 + fraction) / 2;
 }
 

@@ -1,4 +1,4 @@
-import { counted, formatCount, oneLine, shownId } from "../text/labels";
+import { capitalized, counted, formatCount, oneLine, shownId } from "../text/labels";
 import { absoluteTime } from "../text/times";
 import type { Doubt } from "../code/retryCheck";
 import type { RecordReference } from "./references";
@@ -144,7 +144,7 @@ export function from(records: readonly RecordReference[]): string {
   return names.length === 1 ? ` from ${names[0] ?? ""}` : ` from ${formatCount(names.length)} stores`;
 }
 
-/** What came of a retry or a deletion, over all stores. */
+/** What came of a change, over all stores. */
 export interface Outcome {
   readonly done: readonly RecordReference[];
   /** Were not there any more. */
@@ -155,15 +155,16 @@ export interface Outcome {
   readonly left: readonly RecordReference[];
 }
 
-/** A sentence for what succeeded, or was cancelled; null where there is nothing to say. */
-export function doneText(verb: "retried" | "deleted", { done, cancelled, left }: Outcome): string | null {
+/** A sentence for what succeeded, or was cancelled; null where there is nothing to say. `where`: ` in shop`. */
+export function doneText(verb: "copied" | "deleted" | "retried", outcome: Outcome, where = ""): string | null {
+  const { done, cancelled, left } = outcome;
   const [only] = done;
-  if (cancelled && only === undefined) return `Cancelled. Nothing was ${verb}.`;
+  if (cancelled && only === undefined) return `Cancelled. Nothing was ${verb}${where}.`;
   if (only === undefined) return null;
-  if (cancelled && left.length > 0) return cancelledText(verb, done, left);
+  if (cancelled && left.length > 0) return cancelledText(`${verb}${where}`, done, left);
   const what = done.length === 1 ? (only.readable ? oneLine(only.name) : "the record") : countedRecords(done);
   const late = cancelled ? "It was too late to cancel: " : "";
-  return `${late}${verb === "retried" ? "Retried" : "Deleted"} ${what}.`;
+  return `${late}${capitalized(verb)} ${what}${where}.`;
 }
 
 /** `Cancelled after shop: 12 retried; blog was left as it is.` */

@@ -1,6 +1,5 @@
 import { window, type QuickPickItem } from "vscode";
 import type { Doubt, RetryCheck } from "../code/retryCheck";
-import { View } from "../ids";
 import type { NotificationAction, Reporter } from "../reporter";
 import type { TaskRuns } from "../run/taskRuns";
 import type { SendWay } from "../service/sendProtocol";
@@ -8,8 +7,9 @@ import type { StoreService } from "../service/storeService";
 import type { StoreRegistry } from "../stores/storeRegistry";
 import { counted, withoutLinks } from "../text/labels";
 import { confirmed, offer, trustedFor } from "./asking";
+import { runInStores, type BulkChange } from "./bulkRun";
 import { groupByStore, recordsByIds, type RecordReference } from "./references";
-import { sendConfirmation, sendTroubleText, sentText, type SendResult } from "./sendMessages";
+import { sendConfirmation, sendTroubleText, sendingTitle, sentText, type SendResult } from "./sendMessages";
 import { chooseTarget, shortPath, type ChosenTarget } from "./sendTargets";
 import { tasksToLookAt, type Departure } from "./taskActions";
 import type { UndoList } from "./undoList";
@@ -120,7 +120,6 @@ function undoNote(way: SendWay, obstacle: string | null): string {
   return 'It can be undone by "Dead Tasks: Undo" until a Rage worker there takes the tasks.';
 }
 
-/** One operation a store; a store that fails as a whole leaves the others to go on. */
 async function run(
   way: SendWay,
   records: readonly RecordReference[],
@@ -129,40 +128,26 @@ async function run(
   kept: string[],
   { service, undoList, reporter, departed }: SendServices,
 ): Promise<SendResult> {
-  const sent: RecordReference[] = [];
   const present: RecordReference[] = [];
-  const missing: RecordReference[] = [];
-  const failed: { record: RecordReference; error: string }[] = [];
   const place = { path: target.path, prefix: target.prefix };
-  await window.withProgress({ location: { viewId: View.tasks } }, async () => {
-    for (const group of groupByStore(records)) {
-      const { store } = group;
-      const ids = group.records.map(({ id }) => id);
-      const named = recordsByIds(group.records);
-      try {
-        const request = keeps ? undoList.request(records, store) : undefined;
-        const outcome = await service.send(store.key, ids, place, way, request);
-        if (outcome.undo !== undefined) kept.push(outcome.undo);
-        sent.push(...named(outcome.sent));
-        present.push(...named(outcome.present));
-        missing.push(...named(outcome.missing));
-        for (const { id, error } of outcome.failed) {
-          reporter.log("error", `${store.name}: could not send ${id} to ${target.path}: ${error}`);
-          for (const record of named([id])) failed.push({ record, error });
-        }
-        reporter.log(
-          "info",
-          `${store.name}: ${way} to ${target.path}: ${outcome.sent.length} done, ${outcome.present.length} there already, ${outcome.missing.length} gone, ${outcome.failed.length} failed`,
-        );
-        if (way === "move" && outcome.sent.length > 0) {
-          departed({ storeKey: store.key, ids: outcome.sent, by: "send", publishAt: null, to: target.name });
-        }
-      } catch (error) {
-        reporter.failure(`send ${counted(ids.length, "task")} of ${store.name} to ${target.name}`, error);
-      }
-    }
-  });
-  return { sent, present, missing, failed };
+  const change: BulkChange = {
+    records,
+    title: sendingTitle(way, records.length, target.name),
+    doing: (what) => (way === "copy" ? `copy ${what} to ${target.name}` : `retry ${what} in ${target.name}`),
+    steps: way === "move" ? 2 : 1,
+    inStore: async (store, ids, operation) => {
+      const request = keeps ? undoList.request(records, store) : undefined;
+      const { sent, undo, ...outcome } = await service.send(store.key, ids, place, way, request, operation);
+      if (undo !== undefined) kept.push(undo);
+      present.push(...recordsByIds(records.filter((record) => record.store === store))(outcome.present));
+      const there = way === "copy" ? { present: outcome.present } : {};
+      return { done: sent, missing: outcome.missing, failed: outcome.failed, ...there };
+    },
+    done: (store, ids) => {
+      if (way === "move") departed({ storeKey: store.key, ids, by: "send", publishAt: null, to: target.name });
+    },
+  };
+  return { ...(await runInStores(change, service, reporter)), present };
 }
 
 /** Does not wait for the answers to its notifications. */

@@ -1,7 +1,17 @@
 import type { Doubt } from "../code/retryCheck";
 import type { SendWay } from "../service/sendProtocol";
 import { counted, formatCount, oneLine } from "../text/labels";
-import { countedRecords, doubtSentences, from, nameList, nameOfOne, withStop, type Confirmation } from "./messages";
+import {
+  countedRecords,
+  doneText,
+  doubtSentences,
+  from,
+  nameList,
+  nameOfOne,
+  withStop,
+  type Confirmation,
+  type Outcome,
+} from "./messages";
 import type { RecordReference } from "./references";
 
 /** Where tasks are sent to, as far as it is told. */
@@ -58,21 +68,23 @@ function doubtsThere(doubts: readonly Doubt[], all: number): string[] {
 }
 
 /** What came of it, over all stores that it was sent from. */
-export interface SendResult {
-  readonly sent: readonly RecordReference[];
+export interface SendResult extends Outcome {
   readonly present: readonly RecordReference[];
-  readonly missing: readonly RecordReference[];
-  readonly failed: readonly { readonly record: RecordReference; readonly error: string }[];
 }
 
-/** A sentence for what succeeded; null where nothing did. */
-export function sentText(way: SendWay, { sent }: SendResult, target: string): string | null {
-  const [only] = sent;
-  if (only === undefined) return null;
-  const what = sent.length === 1 ? (only.readable ? oneLine(only.name) : "the record") : countedRecords(sent);
-  if (way === "copy") return `Copied ${what} to ${target}.`;
-  const runs = runsThere(sent.length === 1 ? "It runs" : `All ${formatCount(sent.length)} run`);
-  return `Retried ${what} in ${target}. ${runs}`;
+/** Shown while it takes its time. */
+export function sendingTitle(way: SendWay, count: number, target: string): string {
+  const what = counted(count, "task");
+  return way === "copy" ? `Copying ${what} to ${target}…` : `Retrying ${what} in ${target}…`;
+}
+
+/** A sentence for what succeeded, or was cancelled; null where there is nothing to say. */
+export function sentText(way: SendWay, result: SendResult, target: string): string | null {
+  if (way === "copy") return doneText("copied", result, ` to ${target}`);
+  const text = doneText("retried", result, ` in ${target}`);
+  const { length } = result.done;
+  if (text === null || length === 0) return text;
+  return `${text} ${runsThere(length === 1 ? "It runs" : `All ${formatCount(length)} run`)}`;
 }
 
 /** What did not succeed, named; null where everything did. */

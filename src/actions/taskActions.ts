@@ -167,8 +167,10 @@ export class TaskActions implements Disposable {
     const kept: string[] = [];
     const newIds = new Map<string, string>();
     const change: BulkChange = {
-      verb: "retry",
       records,
+      title: `Retrying ${counted(records.length, "task")}…`,
+      doing: (what) => `retry ${what}`,
+      steps: 2,
       inStore: async (store, ids, operation) => {
         const request = obstacle === null ? undoList.request(records, store) : undefined;
         const { retried, missing, failed, undo } = await retry(store, ids, request, operation);
@@ -196,8 +198,10 @@ export class TaskActions implements Disposable {
     if (!(await confirmed(deleteConfirmation(records, undoNote(obstacle), predicate)))) return;
     const kept: string[] = [];
     const change: BulkChange = {
-      verb: "delete",
       records,
+      title: `Deleting ${counted(records.length, "task")}…`,
+      doing: (what) => `delete ${what}`,
+      steps: 1,
       inStore: async (store, ids, operation) => {
         const request = obstacle === null ? undoList.request(records, store) : undefined;
         const { deleted, missing, failed, undo } = await service.delete(store.key, ids, request, operation);

@@ -1,6 +1,6 @@
 import { window } from "vscode";
 import type { Disposable } from "../stores/emitter";
-import { errorLine, formatCount, oneLine } from "../text/labels";
+import { capitalized, errorLine, formatCount, oneLine } from "../text/labels";
 import { clockTime } from "../text/times";
 import { onlyThese, type TaskFilter } from "../tree/taskFilter";
 import { mayChange, offer } from "./asking";
@@ -47,7 +47,7 @@ export class TryOneFirst implements Disposable {
     const { tried } = trial;
     const name = oneLine(tried.name);
     const left = stillDead(trial).length;
-    const spared = left === 0 ? "" : ` ${capital(others(left))} ${left === 1 ? "was" : "were"} left.`;
+    const spared = left === 0 ? "" : ` ${capitalized(others(left))} ${left === 1 ? "was" : "were"} left.`;
     switch (fate.kind) {
       case "ran": {
         if (left === 0) window.setStatusBarMessage(`${name} ran.`, 5_000);
@@ -121,8 +121,4 @@ function others(count: number): string {
 
 function inTitle(count: number): string {
   return count === 1 ? "the Other One" : `the Other ${formatCount(count)}`;
-}
-
-function capital(text: string): string {
-  return text.charAt(0).toUpperCase() + text.slice(1);
 }

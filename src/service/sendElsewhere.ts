@@ -7,7 +7,7 @@ import {
   networkFileSystem,
   retryElsewhere,
   type DeadTaskStore,
-  type FinishedReplay,
+  type OperationOptions,
   type StorageEnvironment,
 } from "../storage";
 import { hasCode, statIfPresent } from "../storage/fileSystem";
@@ -21,16 +21,16 @@ export async function sendElsewhere(
   ids: readonly string[],
   way: SendWay,
   keeper: UndoKeeper | null,
-  onFinished: (finished: readonly FinishedReplay[]) => void,
+  options: Pick<OperationOptions, "signal" | "onProgress" | "onFinished">,
 ): Promise<SendOutcome> {
   if (way === "copy") {
-    const { copied, present, missing } = await copyElsewhere(source, target, ids);
+    const { copied, present, missing } = await copyElsewhere(source, target, ids, options);
     if (copied.length > 0) keeper?.keepCopies(copied);
     return { sent: copied.map(({ id }) => id), present, missing, failed: [], log: null, ...keptAs(keeper) };
   }
   const send = way === "move" ? moveElsewhere : retryElsewhere;
   const keep = keeper === null ? {} : { keepReplayed: keeper.keepReplayed };
-  const { retried, missing, failed, log } = await send(source, target, ids, null, { onFinished, ...keep });
+  const { retried, missing, failed, log } = await send(source, target, ids, null, { ...options, ...keep });
   return { sent: retried.map(({ id }) => id), present: [], missing, failed, log, ...keptAs(keeper) };
 }
 

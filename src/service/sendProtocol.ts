@@ -35,8 +35,15 @@ export interface TargetLook {
 }
 
 export interface SendRequests {
-  /** Durable there when it answers, and before anything leaves the store that it is sent from. */
-  send(key: string, ids: readonly string[], target: SendTarget, way: SendWay, undo?: UndoRequest): SendOutcome;
+  /** Durable there when it answers, and before anything leaves the store that it is sent from. `operation` as for a retry. */
+  send(
+    key: string,
+    ids: readonly string[],
+    target: SendTarget,
+    way: SendWay,
+    undo?: UndoRequest,
+    operation?: string,
+  ): SendOutcome;
   lookAtTarget(target: SendTarget): TargetLook;
   /** The prefixes of the stores in a directory. */
   prefixesIn(directory: string): readonly string[];

@@ -152,6 +152,7 @@ export class TaskChanges implements Changes {
     place: SendTarget,
     way: SendWay,
     undo?: UndoRequest,
+    operation?: string,
   ): Promise<SendOutcome> {
     const host = this.#stores.find(key);
     if (host === undefined) return { sent: [], present: [], missing: ids, failed: [], log: null };
@@ -167,7 +168,9 @@ export class TaskChanges implements Changes {
       return await this.#changing.change(key, async () => {
         if (target.readOnlyReason() === null)
           this.#changing.tellFinished(there?.[0] ?? "", await target.finishInterrupted());
-        const outcome = await sendElsewhere(host.store, target, ids, way, keeper, onFinished);
+        const outcome = await this.#operations.run(operation, (followed) =>
+          sendElsewhere(host.store, target, ids, way, keeper, { onFinished, ...followed }),
+        );
         const done = outcome.sent.map((id) => ({ id }));
         record({ kind: way === "copy" ? "copy" : "send", ...outcome, done, target: { directory, prefix } });
         return { outcome, gone: way === "move" ? [...outcome.sent, ...outcome.missing] : outcome.missing };

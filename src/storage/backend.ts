@@ -99,11 +99,11 @@ export interface EditedContext {
   readonly context: Uint8Array;
 }
 
-/** How far a removal or a replay has come. */
+/** How far an operation has come. */
 export interface OperationProgress {
   /**
-   * `enqueue`: a replay's new log is being written. `remove`: what stays of the data file is being copied; of a replay that is after
-   * the log has its name, from which on it cannot be cancelled any more.
+   * `enqueue`: a replay's new log is being written, or copies to another store. `remove`: what stays of the data file is being copied;
+   * of a replay that is after the log has its name, from which on it cannot be cancelled any more.
    */
   readonly step: "enqueue" | "remove";
   /** Of this step, from 0 to 1. */

@@ -8,6 +8,7 @@ import { StorageError, asStorageError, reasonOf } from "./errors";
 import { fsyncDirectory, makeDirectory, statIfPresent, type FileStat, type FileSystem } from "./fileSystem";
 import { readLines, type Line } from "./lines";
 import { readTask } from "./listing";
+import type { LongLockGuard } from "./longLock";
 import type { StoreNames } from "./naming";
 import { NewLog } from "./pendingTasks";
 import { RecordIndex } from "./recordIndex";
@@ -21,6 +22,12 @@ import { claimLog, linesToRestore, returnTasks, type Replayed } from "./takeBack
 
 /** A line that was appended to another store. */
 export type CopiedLine = Pick<ReplayedTask, "id" | "checksum">;
+
+/** How an operation is followed and cancelled. */
+interface Followed {
+  readonly signal?: AbortSignal | undefined;
+  readonly onProgress?: OperationOptions["onProgress"] | undefined;
+}
 
 /** What was found of the tasks that are to be sent. */
 interface Records {
@@ -44,7 +51,7 @@ export async function copyElsewhere(
   source: DeadTaskStore,
   target: DeadTaskStore,
   ids: Iterable<string>,
-  { signal }: Pick<OperationOptions, "signal"> = {},
+  { signal, onProgress }: Pick<OperationOptions, "signal" | "onProgress"> = {},
 ): Promise<CopyResult> {
   const requested = new Set(ids);
   const copy = async (change: StoreChange): Promise<CopyResult | null> => {
@@ -52,19 +59,21 @@ export async function copyElsewhere(
     const { fileSystem } = environment;
     refuseSame(environment, source.names, names);
     const open = source.openSnapshot();
-    return await withRecords(open, change, requested, signal, async ({ snapshot, index, missing }) => {
+    return await withRecords(open, change, requested, { signal, onProgress }, async ({ snapshot, index, missing }) => {
       const read = function* (): Generator<Line> {
         for (const { offset, length } of index.records.values()) {
           yield* readLines(fileSystem, snapshot.descriptor, offset, offset + length);
         }
       };
       throwIfCancelled(signal);
-      const { restored, present } = await restoreLines(environment, names, lock, guard, read);
+      const { restored, present } = await restoreLines(environment, names, lock, guard, read, (written) => {
+        onProgress?.({ step: "enqueue", fraction: (1 + written) / 2 });
+      });
       const copied = restored.map((id) => ({ id, checksum: index.records.get(id)?.checksum ?? 0 }));
       return { copied, present, missing };
     });
   };
-  const copied = await target.change(`copy tasks to ${target.names.dataFile}`, copy, "makes directory");
+  const copied = await target.change(`copy tasks to ${target.names.dataFile}`, copy, "makes directory", signal);
   return copied ?? { copied: [], present: [], missing: [...requested] };
 }
 
@@ -94,8 +103,9 @@ export async function retryElsewhere(
   target: DeadTaskStore,
   ids: Iterable<string>,
   publishAt: number | null,
-  { signal, keepReplayed, onFinished }: OperationOptions = {},
+  options: OperationOptions = {},
 ): Promise<ReplayResult> {
+  const { signal, keepReplayed, onFinished } = options;
   const interrupted = await settledIfWritable(source);
   if (interrupted.finished.size > 0) onFinished?.([...interrupted.finished.values()]);
   const parted = withoutInterrupted(new Set(ids), target.names, interrupted);
@@ -103,15 +113,13 @@ export async function retryElsewhere(
     const { environment, names, guard } = change;
     refuseSame(environment, source.names, names);
     const open = source.openSnapshot();
-    return await withRecords(open, change, parted.wanted, signal, async ({ snapshot, index, missing }) => {
+    return await withRecords(open, change, parted.wanted, options, async ({ snapshot, index, missing }) => {
       if (index.records.size === 0) return nothingSent(missing);
       const log = new NewLog(environment, names, ownerOf(environment.fileSystem, names));
       let kept: ReturnType<NonNullable<typeof keepReplayed>> | null = null;
       try {
-        const { tasks, failed } = await addReplays(contextsOf(environment, snapshot), index, publishAt, log, () => {
-          guard.check();
-          throwIfCancelled(signal);
-        });
+        const onPause = pauseOf(index, guard, options);
+        const { tasks, failed } = await addReplays(contextsOf(environment, snapshot), index, publishAt, log, onPause);
         if (tasks.length === 0) return { ...nothingSent(missing), failed };
         log.sync();
         const name = log.freeName();
@@ -133,7 +141,7 @@ export async function retryElsewhere(
       }
     });
   };
-  const result = await target.change(`retry in ${target.names.directory}`, retry, "makes directory");
+  const result = await target.change(`retry in ${target.names.directory}`, retry, "makes directory", signal);
   return withEarlier(result ?? nothingSent([...parted.wanted]), parted);
 }
 
@@ -149,7 +157,7 @@ export async function moveElsewhere(
   options: OperationOptions = {},
 ): Promise<ReplayResult> {
   const doing = `retry tasks of ${source.names.dataFile} in ${target.names.directory}`;
-  return await source.change(doing, async (change) => {
+  const moving = async (change: StoreChange): Promise<ReplayResult> => {
     const { environment, names, lock, finished } = change;
     refuseSame(environment, names, target.names);
     if (finished.size > 0) options.onFinished?.([...finished.values()]);
@@ -157,11 +165,12 @@ export async function moveElsewhere(
     const obstacle = target.readOnlyReason();
     if (obstacle !== null) throw new StorageError("read-only", `Could not ${doing}: ${obstacle}.`);
     const open = openSnapshot(environment.fileSystem, lock, names.dataFile, "changing");
-    const moved = await withRecords(open, change, parted.wanted, options.signal, (records) =>
+    const moved = await withRecords(open, change, parted.wanted, options, (records) =>
       move(change, target.names, records, publishAt, options),
     );
     return withEarlier(moved ?? nothingSent([...parted.wanted]), parted);
-  });
+  };
+  return await source.change(doing, moving, null, options.signal);
 }
 
 async function move(
@@ -169,8 +178,9 @@ async function move(
   other: StoreNames,
   { snapshot, index, missing }: Records,
   publishAt: number | null,
-  { signal, keepReplayed }: OperationOptions,
+  options: OperationOptions,
 ): Promise<ReplayResult> {
+  const { signal, keepReplayed, onProgress } = options;
   if (index.records.size === 0) return nothingSent(missing);
   const { fileSystem } = environment;
   makeDirectory(fileSystem, other.directory);
@@ -182,10 +192,8 @@ async function move(
     const owner = ownerOf(fileSystem, other);
     journal.mark(owner);
     log = new NewLog(environment, other, owner, journal.stagedName);
-    const { tasks, failed } = await addReplays(contextsOf(environment, snapshot), index, publishAt, log, () => {
-      guard.check();
-      throwIfCancelled(signal);
-    });
+    const onPause = pauseOf(index, guard, options);
+    const { tasks, failed } = await addReplays(contextsOf(environment, snapshot), index, publishAt, log, onPause);
     if (tasks.length === 0) return { ...nothingSent(missing), failed };
     log.sync();
     fsyncDirectory(fileSystem, other.directory);
@@ -201,9 +209,11 @@ async function move(
     if (failure !== null) return leftBehind(result, failure.problem);
     const ids = new Set(tasks.map(({ id }) => id));
     const keep = keepReplayed === undefined ? {} : { keep: () => keepReplayed({ log: name, tasks }) };
+    const told = onProgress === undefined ? {} : { onProgress };
+    onProgress?.({ step: "remove", fraction: 0 });
     try {
       // Past the point of no return: what was enqueued is removed, cancelled or not.
-      await removeFromDataFile(environment, names, lock, ids, guard, keep);
+      await removeFromDataFile(environment, names, lock, ids, guard, { ...keep, ...told });
     } catch (error) {
       return leftBehind(result, error);
     }
@@ -276,19 +286,33 @@ async function withRecords<Result>(
   open: Promise<Snapshot | null>,
   { environment: { fileSystem }, guard }: StoreChange,
   ids: ReadonlySet<string>,
-  signal: AbortSignal | undefined,
+  { signal, onProgress }: Followed,
   work: (records: Records) => Promise<Result>,
 ): Promise<Result | null> {
   const snapshot = await open;
   if (snapshot === null) return null;
   try {
     const index = new RecordIndex({ only: ids });
-    await visitLines(fileSystem, snapshot, 0, (line) => index.take(line), { signal, onPause: guard.check });
+    // As for a replay: half of the work is to find the records, half to write them.
+    const onPause = (position: number): void => {
+      guard.check();
+      onProgress?.({ step: "enqueue", fraction: position / snapshot.end / 2 });
+    };
+    await visitLines(fileSystem, snapshot, 0, (line) => index.take(line), { signal, onPause });
     throwIfCancelled(signal);
     return await work({ snapshot, index, missing: [...ids].filter((id) => !index.records.has(id)) });
   } finally {
     fileSystem.close(snapshot.descriptor);
   }
+}
+
+/** What is done between the tasks of a log that is being written. */
+function pauseOf(index: RecordIndex, guard: LongLockGuard, { signal, onProgress }: Followed): (count: number) => void {
+  return (count) => {
+    guard.check();
+    throwIfCancelled(signal);
+    onProgress?.({ step: "enqueue", fraction: 0.5 + count / index.records.size / 2 });
+  };
 }
 
 function contextsOf({ fileSystem }: StorageEnvironment, snapshot: Snapshot): ContextFor {

@@ -23,7 +23,8 @@ const newline = Buffer.from("\n");
 /**
  * Appends removed lines again, byte for byte. `read` gives them, twice. Durable when it returns. Where it is interrupted, the
  * same call again adds the rest: what stands there already is known by its checksum. An id that has got another line
- * since is left as it is, for the newest line wins, and an old one must not stand for the task that died later.
+ * since is left as it is, for the newest line wins, and an old one must not stand for the task that died later. `onWritten` is told
+ * from time to time which part of the ids has been gone through, from 0 to 1.
  */
 export async function restoreLines(
   environment: StorageEnvironment,
@@ -31,6 +32,7 @@ export async function restoreLines(
   lock: ShortLock,
   guard: LongLockGuard,
   read: () => Iterable<Line>,
+  onWritten?: (fraction: number) => void,
 ): Promise<RestoreResult> {
   const kept = new Map<string, number[]>();
   for (const { id, checksum } of framesOf(read())) {
@@ -40,16 +42,17 @@ export async function restoreLines(
   }
   if (kept.size === 0) return { restored: [], present: [] };
   const first = await firstToRestore(environment, names, lock, guard, kept);
+  const seen = new Map<string, number>();
   const write = async (pieces: Iterable<Uint8Array>): Promise<void> => {
     await yieldToOthers();
     guard.check();
     await lock.run(() => {
       appendLines(environment.fileSystem, names, pieces);
     });
+    onWritten?.(seen.size / kept.size);
   };
   let batch: Uint8Array[] = [];
   let bytes = 0;
-  const seen = new Map<string, number>();
   for (const { id, line } of framesOf(read())) {
     const number = seen.get(id) ?? 0;
     seen.set(id, number + 1);

@@ -35,9 +35,9 @@ describe("the log", () => {
     await commands.executeCommand("deadTasks.deleteAll", { kind: "store", store });
     await eventually(async () => {
       const text = await logText();
-      assert.match(text, /\[info\] logged: retry: \d+ done, 0 gone, 1 failed/);
+      assert.match(text, /\[info\] retry \d+ tasks of logged: \d+ done, 0 gone, 1 failed/);
       assert.match(text, /\[error\] logged: could not retry 1767225641-5-1: /);
-      assert.match(text, /\[info\] logged: delete: 1 done, 0 gone, 0 failed/);
+      assert.match(text, /\[info\] delete 1 task of logged: 1 done, 0 gone, 0 failed/);
     });
     assert.doesNotMatch(await logText(), secrets);
     await commands.executeCommand("workbench.action.closeAllEditors");

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { appendFileSync, mkdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { commands, EventEmitter, ProgressLocation, window, type ProgressOptions, type QuickPickItem } from "vscode";
+import { commands, window, type QuickPickItem } from "vscode";
 import type { StoreModel } from "../../src/stores/storeModel";
 import { textFilter } from "../../src/tree/taskFilter";
 import { dataFile, logLines } from "../support/fixtures";
@@ -15,6 +15,7 @@ import {
   openStores,
   recordNodes,
   setStores,
+  useCancel,
   useDialogs,
   type NamedStore,
   type Shown,
@@ -25,11 +26,11 @@ describe("retrying and deleting many", function () {
   const folders = temporaryFolders();
   const processes = secondProcesses();
   const dialogs = useDialogs();
-  const { showQuickPick, withProgress } = window;
+  const cancelAtOnce = useCancel();
+  const { showQuickPick } = window;
 
   afterEach(async () => {
     Reflect.set(window, "showQuickPick", showQuickPick);
-    Reflect.set(window, "withProgress", withProgress);
     await commands.executeCommand("deadTasks.clearFilter");
   });
 
@@ -61,27 +62,6 @@ describe("retrying and deleting many", function () {
   }
 
   describe("when it is cancelled", () => {
-    let titles: string[] = [];
-
-    /** Presses Cancel as soon as it is offered. */
-    function cancelAtOnce(): void {
-      titles = [];
-      Reflect.set(
-        window,
-        "withProgress",
-        (options: ProgressOptions, task: (...parameters: unknown[]) => Promise<void>) => {
-          if (options.location !== ProgressLocation.Notification) return withProgress(options, task);
-          assert.equal(options.cancellable, true);
-          titles.push(options.title!);
-          const cancelled = new EventEmitter<undefined>();
-          const token = { isCancellationRequested: false, onCancellationRequested: cancelled.event };
-          const done = task({ report: () => undefined }, token);
-          cancelled.fire(undefined);
-          return done;
-        },
-      );
-    }
-
     /** As another window does that is at work in the store. */
     function hold(storage: string): () => void {
       const lock = join(storage, ".deferred-dead_tasks.busy");
@@ -95,7 +75,7 @@ describe("retrying and deleting many", function () {
       const { store, storage } = await openNew("shop");
       const before = readFileSync(dataFile(storage));
       const release = hold(storage);
-      cancelAtOnce();
+      const titles = cancelAtOnce();
       for (const [verb, done] of [
         ["retry", "retried"],
         ["delete", "deleted"],
@@ -143,7 +123,7 @@ describe("retrying and deleting many", function () {
 
     it("offers no Cancel for what is done in a moment", async () => {
       const { store } = await openNew("shop");
-      cancelAtOnce();
+      const titles = cancelAtOnce();
       press(/^Delete$/);
       await run("delete", store, [store.newestFirst()[0]!.id]);
       assert.deepEqual(titles, []);

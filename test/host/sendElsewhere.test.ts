@@ -8,12 +8,13 @@ import { dataFile, logLines } from "../support/fixtures";
 import { secondProcesses } from "../support/processes";
 import { array, classNamed, int, nil, str } from "../support/ruby";
 import { copyFixture, newTask, referenceSurvivors, taskLine, temporaryFolders } from "../support/stores";
-import { deadTasks, eventually, folder, openStores, recordNodes, setStores, useDialogs } from "./window";
+import { deadTasks, eventually, folder, openStores, recordNodes, setStores, useCancel, useDialogs } from "./window";
 
 describe("sending to another store", () => {
   const folders = temporaryFolders();
   const processes = secondProcesses();
   const dialogs = useDialogs();
+  const cancelAtOnce = useCancel();
   const { showQuickPick, showInputBox, showOpenDialog } = window;
   let storage: string;
   let other: string;
@@ -118,6 +119,27 @@ describe("sending to another store", () => {
     });
     assert.equal(readFileSync(dataFile(other)).length, 0);
     assert.deepEqual(readdirSync(kept), []);
+    unchanged();
+  });
+
+  it("can be cancelled while the other store waits for another window, and nothing was done", async () => {
+    const [first, second] = ids(shop) as [string, string];
+    mkdirSync(join(other, ".deferred-dead_tasks.busy"), { recursive: true });
+    const titles = cancelAtOnce();
+    for (const [way, button, done] of [
+      [/Copy There/, /^Copy 2$/, "copied to"],
+      [/Retry There, Keep/, /^Retry There 2$/, "retried in"],
+    ] as const) {
+      choose(/colleague/, way);
+      press(button);
+      await send(shop, first, second);
+      assert.equal(dialogs.shown.at(-1)!.text, `Cancelled. Nothing was ${done} colleague.`);
+      assert.deepEqual(dialogs.shown.at(-1)!.buttons, []);
+    }
+    assert.deepEqual(titles, ["Copying 2 tasks to colleague…", "Retrying 2 tasks in colleague…"]);
+    rmSync(join(other, ".deferred-dead_tasks.busy"), { recursive: true });
+    assert.deepEqual(ids(colleague), []);
+    assert.deepEqual(logLines(other), []);
     unchanged();
   });
 
@@ -299,7 +321,7 @@ describe("sending to another store", () => {
     await send(shop, first);
     assert.match(
       dialogs.shown.at(-1)!.text,
-      /^Could not send 1 task of shop to shop: The tasks are in .* already\. Nothing was changed\.$/,
+      /^Could not copy 1 task of shop to shop: The tasks are in .* already\. Nothing was changed\.$/,
     );
     unchanged();
   });

@@ -2,7 +2,15 @@ import assert from "node:assert/strict";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { ConfigurationTarget, extensions, workspace, window } from "vscode";
+import {
+  ConfigurationTarget,
+  EventEmitter,
+  extensions,
+  ProgressLocation,
+  window,
+  workspace,
+  type ProgressOptions,
+} from "vscode";
 import type { Testing } from "../../src/extension";
 import type { StoreDescription, StoreModel } from "../../src/stores/storeModel";
 import type { RecordNode, TreeNode } from "../../src/tree/nodes";
@@ -200,4 +208,30 @@ export function useDialogs(): Dialogs {
     }
   });
   return dialogs;
+}
+
+/**
+ * Presses Cancel of each progress notification of a suite's tests as soon as it is offered, from when it is asked to to the end of the
+ * test. Answers with the titles of those that were shown.
+ */
+export function useCancel(): () => readonly string[] {
+  const { withProgress } = window;
+  afterEach(() => {
+    Reflect.set(window, "withProgress", withProgress);
+  });
+  return () => {
+    const titles: string[] = [];
+    type Task = (...parameters: unknown[]) => Promise<void>;
+    Reflect.set(window, "withProgress", (options: ProgressOptions, task: Task) => {
+      if (options.location !== ProgressLocation.Notification) return withProgress(options, task);
+      assert.equal(options.cancellable, true);
+      titles.push(options.title!);
+      const cancelled = new EventEmitter<undefined>();
+      const token = { isCancellationRequested: false, onCancellationRequested: cancelled.event };
+      const done = task({ report: () => undefined }, token);
+      cancelled.fire(undefined);
+      return done;
+    });
+    return titles;
+  };
 }

@@ -18,12 +18,12 @@ export interface WorkbenchOptions {
   readonly settings?: Record<string, unknown>;
 }
 
-/** The names of themes and of the classes that the window has under them. */
+/** The names of themes, of the classes that the window has under them, and of what a webview calls them. */
 const themes = {
-  light: ["Default Light Modern", "vs"],
-  dark: ["Default Dark Modern", "vs-dark"],
-  "high contrast": ["Default High Contrast", "hc-black"],
-  "high contrast light": ["Default High Contrast Light", "hc-light"],
+  light: ["Default Light Modern", "vs", "vscode-light"],
+  dark: ["Default Dark Modern", "vs-dark", "vscode-dark"],
+  "high contrast": ["Default High Contrast", "hc-black", "vscode-high-contrast"],
+  "high contrast light": ["Default High Contrast Light", "hc-light", "vscode-high-contrast-light"],
 } as const;
 
 /** Milliseconds in which the side bar stays as it is once it is drawn. */
@@ -317,17 +317,16 @@ export class Workbench {
   }
 
   async setTheme(name: keyof typeof themes): Promise<void> {
-    const [theme, base] = themes[name];
+    const [theme, base, kind] = themes[name];
     await this.applySettings({ "workbench.colorTheme": theme });
     await this.page.locator(`.monaco-workbench.${base}`).waitFor();
+    if ((await this.page.locator("iframe.webview.ready:visible").count()) === 0) return;
+    await this.webview.locator(`body[data-vscode-theme-kind="${kind}"]`).waitFor();
   }
 
   /** Keeps a picture of the whole window as `out/screenshots/NAME.png`. */
   async screenshot(name: string): Promise<void> {
-    const directory = fromEnvironment("DEAD_TASKS_SCREENSHOTS");
-    await mkdir(directory, { recursive: true });
-    await this.page.waitForTimeout(300); // What fades in has done so.
-    await this.page.screenshot({ path: join(directory, `${name}.png`) });
+    await this.page.screenshot({ path: await this.pictureFile(name), animations: "disabled" });
   }
 
   /**
@@ -335,11 +334,15 @@ export class Workbench {
    * corner. `npm run pictures` makes `media/readme/NAME.png` of it.
    */
   async readmePicture(name: string, part: { x?: number; y?: number; width: number; height: number }): Promise<void> {
-    const directory = fromEnvironment("DEAD_TASKS_SCREENSHOTS");
-    await mkdir(directory, { recursive: true });
     await this.parkMouse();
     await this.page.waitForTimeout(300); // What fades in has done so.
-    await this.page.screenshot({ path: join(directory, `readme-${name}.png`), clip: { x: 0, y: 0, ...part } });
+    await this.page.screenshot({ path: await this.pictureFile(`readme-${name}`), clip: { x: 0, y: 0, ...part } });
+  }
+
+  private async pictureFile(name: string): Promise<string> {
+    const directory = fromEnvironment("DEAD_TASKS_SCREENSHOTS");
+    await mkdir(directory, { recursive: true });
+    return join(directory, `${name}.png`);
   }
 
   /** Keeps what the window looks like, and in a second picture the notifications that are no longer in sight. */

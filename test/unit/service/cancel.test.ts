@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
-import { mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { startStoreService } from "../../../src/service/client";
 import type { ChangeProgress } from "../../../src/service/protocol";
+import type { SendWay } from "../../../src/service/sendProtocol";
 import { ServiceError, type StoreService } from "../../../src/service/storeService";
 import { bigDataFile } from "../../support/bigStore";
 import { seededRandom } from "../../support/crowdLog";
@@ -12,8 +13,14 @@ import { openStore, referenceLines, temporaryFolders } from "../../support/store
 
 const count = 6_000;
 const seed = Number(process.env["DEAD_TASKS_SEED"] ?? 20_261_130);
-const rounds = Number(process.env["DEAD_TASKS_CANCELS"] ?? 8);
-type Verb = "retry" | "delete";
+const rounds = Number(process.env["DEAD_TASKS_CANCELS"] ?? 10);
+/** The last three to a store beside the one in which they are. */
+const verbs = ["retry", "delete", "send copy", "send retry", "send move"] as const;
+type Verb = (typeof verbs)[number];
+
+const isSent = (verb: Verb): boolean => verb.startsWith("send ");
+const leaves = (verb: Verb): boolean => verb !== "send copy" && verb !== "send retry";
+const otherStore = (path: string): string => join(path, "..", "other");
 
 const ignore = (): void => undefined;
 
@@ -62,10 +69,19 @@ describe("cancelling a change of many", function () {
   ): Promise<{ readonly cancelled: boolean; readonly told: readonly ChangeProgress[] }> {
     const told: ChangeProgress[] = [];
     const operation = `${verb} ${path}`;
-    const changing =
-      verb === "retry"
-        ? service.retry(path, chosen, null, undefined, operation)
-        : service.delete(path, chosen, undefined, operation);
+    const begin = (): Promise<{ readonly done: number }> => {
+      if (verb === "retry") {
+        return service
+          .retry(path, chosen, null, undefined, operation)
+          .then(({ retried }) => ({ done: retried.length }));
+      }
+      if (verb === "delete") {
+        return service.delete(path, chosen, undefined, operation).then(({ deleted }) => ({ done: deleted.length }));
+      }
+      const target = { path: otherStore(path), prefix: "deferred-" };
+      const way = verb.slice("send ".length) as SendWay;
+      return service.send(path, chosen, target, way, undefined, operation).then(({ sent }) => ({ done: sent.length }));
+    };
     const follow = when(() => void service.cancel(operation));
     const listening = service.onProgress((name, progress) => {
       assert.equal(name, operation);
@@ -73,9 +89,7 @@ describe("cancelling a change of many", function () {
       follow(progress);
     });
     try {
-      const result = await changing;
-      const done = "retried" in result ? result.retried : result.deleted;
-      assert.equal(done.length, chosen.length);
+      assert.equal((await begin()).done, chosen.length);
       return { cancelled: false, told };
     } catch (error) {
       assert.ok(error instanceof ServiceError && error.code === "cancelled", String(error));
@@ -96,19 +110,33 @@ describe("cancelling a change of many", function () {
     const listing = await store.list();
     listing.close();
     const dead = new Set(listing.ids);
-    const gone = new Set(cancelled ? [] : chosen);
+    const gone = new Set(cancelled || !leaves(verb) ? [] : chosen);
     assert.deepEqual(
       ids.filter((id) => !dead.has(id)),
       ids.filter((id) => gone.has(id)),
     );
     const { tasks } = await store.pending();
     assert.equal(tasks.length, verb === "retry" ? gone.size : 0);
-    const left = readdirSync(path).filter((name) => name.startsWith(".") || name.endsWith(".staging"));
-    assert.deepEqual(left, [], "nothing is left half done");
+    const left = [path, otherStore(path)].filter(existsSync).flatMap((place) => readdirSync(place));
+    assert.deepEqual(
+      left.filter((name) => name.startsWith(".") || name.endsWith(".staging")),
+      [],
+      "nothing is left half done",
+    );
+    if (isSent(verb)) await assertSent(verb, path, cancelled ? [] : chosen);
   }
 
-  for (const verb of ["retry", "delete"] as const) {
-    it(`leaves all of it undone before the ${verb === "retry" ? "log has its name" : "data file is replaced"}`, async () => {
+  async function assertSent(verb: Verb, path: string, chosen: readonly string[]): Promise<void> {
+    const other = await openStore(otherStore(path));
+    const copies = await other.list();
+    copies.close();
+    assert.deepEqual([...copies.ids].sort(), verb === "send copy" ? [...chosen].sort() : []);
+    const { tasks } = await other.pending();
+    assert.equal(tasks.length, verb === "send copy" ? 0 : chosen.length);
+  }
+
+  for (const verb of verbs) {
+    it(`leaves all of it undone before there is any of it that others can see: ${verb}`, async () => {
       const path = await open();
       const chosen = ids.filter((_, index) => index % 2 === 0);
       const { cancelled, told } = await change(verb, path, chosen, (cancel) => {
@@ -119,29 +147,32 @@ describe("cancelling a change of many", function () {
         };
       });
       assert.equal(cancelled, true);
-      assert.equal(told[0]!.step, verb === "retry" ? "enqueue" : "remove");
+      assert.equal(told[0]!.step, verb === "delete" ? "remove" : "enqueue");
       assert.ok(told.every(({ fraction }) => fraction >= 0 && fraction <= 1));
       await assertInOnePlace(verb, path, chosen, true);
       // And it can be done afterwards.
-      const { cancelled: again } = await change(verb, path, chosen, () => ignore);
+      const { cancelled: again, told: steps } = await change(verb, path, chosen, () => ignore);
       assert.equal(again, false);
+      assert.ok(steps.at(-1)!.fraction > 0.5, "it is followed to its end");
       await assertInOnePlace(verb, path, chosen, false);
       const peer = (await processes.ruby(path).request({ do: "list" })) as unknown[];
-      assert.equal(peer.length, count - chosen.length);
+      assert.equal(peer.length, leaves(verb) ? count - chosen.length : count);
     });
   }
 
-  it("lets a retry go on to its end once its log has its name", async () => {
-    const path = await open();
-    const { cancelled, told } = await change("retry", path, ids, (cancel) => ({ step }) => {
-      if (step === "remove") cancel();
+  for (const verb of ["retry", "send move"] as const) {
+    it(`lets it go on to its end once its log has its name: ${verb}`, async () => {
+      const path = await open();
+      const { cancelled, told } = await change(verb, path, ids, (cancel) => ({ step }) => {
+        if (step === "remove") cancel();
+      });
+      assert.equal(cancelled, false);
+      const steps = told.map(({ step, fraction }) => `${step} ${fraction.toFixed(2)}`);
+      assert.ok(steps.includes("remove 0.00"));
+      assert.deepEqual(steps, [...steps].sort(), "it never goes backwards");
+      await assertInOnePlace(verb, path, ids, false);
     });
-    assert.equal(cancelled, false);
-    const steps = told.map(({ step, fraction }) => `${step} ${fraction.toFixed(2)}`);
-    assert.ok(steps.includes("remove 0.00"));
-    assert.deepEqual(steps, [...steps].sort(), "it never goes backwards");
-    await assertInOnePlace("retry", path, ids, false);
-  });
+  }
 
   it("stops one that waits for another window, too", async () => {
     const path = await open();
@@ -160,20 +191,20 @@ describe("cancelling a change of many", function () {
 
   it(`has every task in exactly one place after ${rounds} cancellations at random moments (seed ${seed})`, async function () {
     const random = seededRandom(seed);
-    const times: Record<Verb, number> = { retry: 0, delete: 0 };
-    for (const verb of ["retry", "delete"] as const) {
+    const times = new Map<Verb, number>();
+    for (const verb of verbs) {
       const path = await open();
       const started = performance.now();
       await change(verb, path, ids, () => ignore);
-      times[verb] = performance.now() - started;
+      times.set(verb, performance.now() - started);
     }
     const counts = { cancelled: 0, late: 0 };
     for (let round = 0; round < rounds; round++) {
-      const verb = round % 2 === 0 ? "retry" : "delete";
+      const verb = verbs[round % verbs.length]!;
       const path = await open();
       const chosen = ids.filter(() => random() < 0.7);
       const { cancelled } = await change(verb, path, chosen, (cancel) => {
-        void delay(random() * times[verb]).then(cancel);
+        void delay(random() * times.get(verb)!).then(cancel);
         return ignore;
       });
       counts[cancelled ? "cancelled" : "late"] += 1;
