@@ -95,8 +95,9 @@ async function installed(needed) {
 }
 
 async function everything() {
-  if (!(await installed(ensureDependencies()))) return;
-  if (!(await installed(ensureSystem([rubyNeed, rspecNeed, gitNeed, chromiumNeed])))) return;
+  const needs = ensureSystem([rubyNeed, rspecNeed, gitNeed, chromiumNeed]);
+  const isReady = await Promise.all([installed(ensureDependencies()), installed(needs)]);
+  if (isReady.includes(false)) return;
   // To install the server is to wait for the network, and for one compiler.
   const [server] = await Promise.all([installed(ensureServer()), count(withoutServer)]);
   if (server) await count(afterwards);

@@ -88,7 +88,7 @@ describe("Debug Now", function () {
     await open("anonymous", 32);
     const before = readFileSync(dataFile(store.description.target.path));
     const stops = await debugNow();
-    assert.deepEqual(stops, [`${application}/app/tasks/misbehave.rb:32`]);
+    assert.deepEqual(stops, [`${application}/app/tasks/misbehave.rb:32`], JSON.stringify(dialogs.shown));
     assert.equal(dialogs.shown[0]!.text, "Debug Misbehave now in shop?");
     assert.match(dialogs.shown.at(-1)!.text, /^Misbehave failed again: no name/);
     assert.deepEqual(readFileSync(dataFile(store.description.target.path)), before);
