@@ -1,8 +1,9 @@
 // Starts scripts under rdbg and lets VS Code speak with it over its socket. A shell reads the command line, as with the common extension.
 const { spawn, execFileSync } = require("node:child_process");
-const { mkdtempSync } = require("node:fs");
+const { existsSync, mkdtempSync } = require("node:fs");
 const { tmpdir } = require("node:os");
 const { join } = require("node:path");
+const { setTimeout: delay } = require("node:timers/promises");
 const { DebugAdapterNamedPipeServer, debug } = require("vscode");
 
 /** @param {import("vscode").ExtensionContext} context */
@@ -20,17 +21,16 @@ exports.activate = (context) => {
         env: { ...process.env, ...env },
         stdio: ["ignore", "ignore", "pipe"],
       });
-      // Not as soon as there is a socket: whoever comes before the script has been stopped gets the text for a terminal first.
-      await /** @type {Promise<void>} */ (
-        new Promise((resolve, reject) => {
-          let said = "";
-          started.stderr.setEncoding("utf8").on("data", (text) => {
-            said += text;
-            if (said.includes("wait for debugger connection")) resolve();
-          });
-          started.once("close", () => reject(new Error(`rdbg ended: ${said}`)));
-        })
-      );
+      let said = "";
+      let ended = false;
+      started.stderr.setEncoding("utf8").on("data", (text) => (said += text));
+      started.once("close", () => (ended = true));
+      // Not as soon as there is a socket: whoever comes before the script has been stopped gets the text for a terminal first. Nor as
+      // soon as it says that it waits, which is before there is one.
+      while (!said.includes("wait for debugger connection") || !existsSync(socket)) {
+        if (ended) throw new Error(`rdbg ended: ${said}`);
+        await delay(20);
+      }
       context.subscriptions.push({ dispose: () => started.kill() });
       return new DebugAdapterNamedPipeServer(socket);
     },
