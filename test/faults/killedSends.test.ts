@@ -19,7 +19,7 @@ import { secondProcesses, taskMessage } from "../support/processes";
 import { SendingLog, otherSide, sentTask, sides, type Fate, type Side } from "../support/sendingLog";
 import { openStore, taskLine, temporaryFolders } from "../support/stores";
 
-const kills = killsAsked(40);
+const kills = killsAsked(32);
 const worthKeeping = 12;
 const worthUndoing = 3;
 // A move has the most steps.
