@@ -113,7 +113,7 @@ async function answer({ environment, store, other }: Stores, request: Request): 
     case "send": {
       const { directory, prefix } = other.names;
       const kept = request.undoDirectory === undefined ? null : keeper({ way, directory, prefix });
-      return await sendElsewhere(store, other, ids, way, kept, () => undefined);
+      return await sendElsewhere(store, other, ids, way, kept, {});
     }
     case "removeKept": {
       const kept = keeper();
