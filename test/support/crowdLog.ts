@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
-import { readFileSync, readdirSync } from "node:fs";
+import { readFileSync, readdirSync, unlinkSync } from "node:fs";
 import { join } from "node:path";
-import type { PendingTask } from "../../src/storage";
-import { openStore, referenceLines } from "./stores";
+import type { Damage, PendingTask } from "../../src/storage";
+import { openStore, referenceLines, type ReferenceLine } from "./stores";
 
 /** What others said that they did with a store, kept by who asked them, and what therefore must be in it. */
 export class OperationLog {
@@ -35,12 +35,9 @@ export class OperationLog {
    * what was interrupted has been finished, so that no task stands in two places.
    */
   async check(path: string, settled: boolean): Promise<void> {
-    const { lines } = referenceLines(readFileSync(join(path, "deferred-dead_tasks-0")));
-    for (const { id, bytes } of lines) assert.notEqual(id, null, `a damaged line: ${bytes.toString("latin1", 0, 80)}`);
+    const { lines, pending, damage } = await whatStandsIn(path);
     const there = new Set(lines.map(({ id }) => id));
-    const { tasks, damage } = await (await openStore(path)).pending();
     assert.deepEqual(damage, { lines: 0, bytes: 0, tornTailBytes: 0 });
-    const pending = tasks.map(originalId);
     assert.equal(new Set(pending).size, pending.length, "no task was replayed twice");
     const enqueued = new Set([...pending, ...this.#ran]);
     assert.equal(enqueued.size, pending.length + this.#ran.size, "no task that has run was replayed again");
@@ -53,16 +50,12 @@ export class OperationLog {
       else assert.ok(there.has(id) || enqueued.has(id), `${id} is in neither place`);
       if (settled) assert.ok(!(there.has(id) && enqueued.has(id)), `${id} is in both places`);
     }
-    for (const id of [...there, ...enqueued]) assert.ok(id !== null && this.#knows(id), `${id} is none of ours`);
+    for (const id of [...there, ...enqueued]) assert.ok(this.#knows(id), `${id} is none of ours`);
     if (!settled) return;
     for (const id of [...this.open.keys()]) {
       this.ended([id], there.has(id) ? "dead" : enqueued.has(id) ? "replayed" : "gone");
     }
-    assert.deepEqual(
-      readdirSync(path).filter((name) => name.startsWith(".")),
-      [],
-      "nothing is left over",
-    );
+    assertNothingLeftOver(path);
   }
 
   /** A worker has taken the logs and run these. */
@@ -73,6 +66,33 @@ export class OperationLog {
   #knows(id: string): boolean {
     return this.dead.has(id) || this.gone.has(id) || this.replayed.has(id) || this.open.has(id);
   }
+}
+
+/** What stands in a store: whole dead-task lines, none of them damaged, and the ids that its waiting tasks had when they were dead. */
+export async function whatStandsIn(path: string): Promise<{
+  readonly lines: readonly (ReferenceLine & { readonly id: string })[];
+  readonly pending: readonly string[];
+  /** Of the logs. */
+  readonly damage: Damage;
+}> {
+  const lines = referenceLines(readFileSync(join(path, "deferred-dead_tasks-0"))).lines.map(({ id, ...line }) => {
+    assert.ok(id !== null, `a damaged line: ${line.bytes.toString("latin1", 0, 80)}`);
+    return { ...line, id };
+  });
+  const { tasks, damage } = await (await openStore(path)).pending();
+  return { lines, pending: tasks.map(originalId), damage };
+}
+
+export function assertNothingLeftOver(path: string): void {
+  const hidden = readdirSync(path).filter((name) => name.startsWith("."));
+  assert.deepEqual(hidden, [], "nothing is left over");
+}
+
+/** As a starting worker does: takes over all logs, runs what is in them, and leaves none. Returns whom it ran. */
+export async function runLogs(path: string): Promise<readonly string[]> {
+  const { pending } = await whatStandsIn(path);
+  for (const name of readdirSync(path)) if (name.startsWith("deferred-0-")) unlinkSync(join(path, name));
+  return pending;
 }
 
 /** The id that a task had when it was dead, which `knownTask` has put into its arguments. */

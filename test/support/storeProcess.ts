@@ -1,17 +1,17 @@
 import { writeSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { discoverStores } from "../../src/service/discoverStores";
+import { sendElsewhere } from "../../src/service/sendElsewhere";
+import type { SendWay } from "../../src/service/sendProtocol";
 import { UndoKeeper, undoChange } from "../../src/service/undo";
 import {
   DeadTaskStore,
   StorageError,
-  copyElsewhere,
-  moveElsewhere,
-  retryElsewhere,
   storageEnvironment,
   type FileSystem,
   type NewDeadTask,
   type StorageEnvironment,
+  type UndoHeader,
 } from "../../src/storage";
 import { joinCrowd } from "./crowdMember";
 import { intercepted } from "./fileSystems";
@@ -31,8 +31,10 @@ interface Request {
   readonly milliseconds?: number;
   readonly uid?: number;
   readonly folder?: string;
+  /** Of what is sent there. */
+  readonly way?: SendWay;
   readonly seconds?: number;
-  /** Where deletions and retries are kept, and undone from. */
+  /** Where deletions and retries are kept, and undone from; what is sent is kept where it is given. */
   readonly undoDirectory?: string;
   /** Of what is undone. */
   readonly name?: string;
@@ -89,13 +91,14 @@ interface Stores {
 }
 
 async function answer({ environment, store, other }: Stores, request: Request): Promise<unknown> {
-  const { ids = [], publishAt = null, task = {}, undoDirectory = "", seconds = 0 } = request;
-  const keeper = (): UndoKeeper =>
+  const { ids = [], publishAt = null, task = {}, undoDirectory = "", seconds = 0, way = "copy" } = request;
+  const keeper = (elsewhere?: UndoHeader["elsewhere"]): UndoKeeper =>
     new UndoKeeper(
       environment,
       store,
       { directory: undoDirectory, title: "", limits: { bytes: 1e9, age: 3_600 } },
       () => undefined,
+      elsewhere,
     );
   switch (request.do) {
     case "add":
@@ -107,12 +110,11 @@ async function answer({ environment, store, other }: Stores, request: Request): 
       return await store.remove(ids);
     case "replay":
       return await store.replay(ids, publishAt);
-    case "copyElsewhere":
-      return await copyElsewhere(store, other, ids);
-    case "retryElsewhere":
-      return await retryElsewhere(store, other, ids, publishAt);
-    case "moveElsewhere":
-      return await moveElsewhere(store, other, ids, publishAt);
+    case "send": {
+      const { directory, prefix } = other.names;
+      const kept = request.undoDirectory === undefined ? null : keeper({ way, directory, prefix });
+      return await sendElsewhere(store, other, ids, way, kept, {});
+    }
     case "removeKept": {
       const kept = keeper();
       const result = await store.remove(ids, { keep: kept.keep });

@@ -10,14 +10,14 @@ import { encodeRecord } from "../../src/storage/record";
 const fixtures = resolve(__dirname, "..", "fixtures");
 
 /** Folders that vanish after each test of the suite that asks for them. */
-export function temporaryFolders(): { make(): string } {
+export function temporaryFolders(): { make(place?: string): string } {
   const made: string[] = [];
   afterEach(() => {
     for (const folder of made.splice(0)) rmSync(folder, { recursive: true, force: true });
   });
   return {
-    make: () => {
-      const folder = mkdtempSync(join(tmpdir(), "dead-tasks-"));
+    make: (place = tmpdir()) => {
+      const folder = mkdtempSync(join(place, "dead-tasks-"));
       made.push(folder);
       return folder;
     },

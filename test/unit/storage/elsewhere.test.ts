@@ -13,6 +13,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { writeMarshal, type RubyValue } from "../../../src/marshal";
+import type { SendOutcome } from "../../../src/service/sendProtocol";
 import {
   StorageError,
   copyElsewhere,
@@ -277,15 +278,15 @@ describe("sending dead tasks to another store", () => {
       const forth = [processes.ours(here), processes.ours(here)];
       const windows = [processes.ours(there), processes.ours(there)];
       const results = (await Promise.all([
-        ...forth.map((window) => window.request({ do: "moveElsewhere", ids: many, folder: there })),
-        ...windows.map((window) => window.request({ do: "moveElsewhere", ids: back, folder: here })),
-      ])) as { readonly retried: readonly unknown[]; readonly missing: readonly unknown[] }[];
+        ...forth.map((window) => window.request({ do: "send", way: "move", ids: many, folder: there })),
+        ...windows.map((window) => window.request({ do: "send", way: "move", ids: back, folder: here })),
+      ])) as SendOutcome[];
       assert.deepEqual(
-        results.map(({ retried, missing }) => retried.length + missing.length),
+        results.map(({ sent, missing }) => sent.length + missing.length),
         [300, 300, 300, 300],
       );
       assert.equal(
-        results.reduce((sum, { retried }) => sum + retried.length, 0),
+        results.reduce((sum, { sent }) => sum + sent.length, 0),
         600,
       );
       assert.equal((await target.pending()).tasks.length, 300);
@@ -298,9 +299,9 @@ describe("sending dead tasks to another store", () => {
       const { here, there, to } = await pair();
       const windows = [processes.ours(here), processes.ours(here), processes.ours(here)];
       const results = (await Promise.all(
-        windows.map((window) => window.request({ do: "copyElsewhere", ids, folder: there })),
-      )) as { readonly copied: readonly unknown[]; readonly present: readonly unknown[] }[];
-      assert.deepEqual(results.map(({ copied }) => copied.length).sort(), [0, 0, 3]);
+        windows.map((window) => window.request({ do: "send", way: "copy", ids, folder: there })),
+      )) as SendOutcome[];
+      assert.deepEqual(results.map(({ sent }) => sent.length).sort(), [0, 0, 3]);
       assert.deepEqual(results.map(({ present }) => present.length).sort(), [0, 3, 3]);
       assert.ok(readFileSync(to).equals(Buffer.concat(lines)));
     });
