@@ -26,7 +26,7 @@ import { encodeRecord, type NewDeadTask } from "./record";
 import { RecordIndex } from "./recordIndex";
 import { enqueueReplays, leftBehind } from "./replay";
 import { finishInterruptedReplays } from "./replayJournal";
-import { restoreLines, type RestoreResult } from "./restore";
+import { planRestore, restoreLines, type RestoreResult } from "./restore";
 import { settleSends, withEarlier, withoutInterrupted, type Settled } from "./settleSends";
 import { ShortLock } from "./shortLock";
 import { openSnapshot, visitLines, type Snapshot } from "./snapshot";
@@ -187,7 +187,9 @@ export class DeadTaskStore implements DeadTaskBackend {
    */
   async restore(read: () => Iterable<Line>, forget?: () => void): Promise<RestoreResult> {
     return await this.change(`restore deleted tasks to ${this.names.dataFile}`, async ({ guard }) => {
-      const result = await restoreLines(this.#environment, this.names, this.#lock, guard, read);
+      const [environment, names, lock] = [this.#environment, this.names, this.#lock];
+      const plan = await planRestore(environment, names, lock, guard, read());
+      const result = await restoreLines(environment, names, lock, guard, plan, read());
       forget?.();
       return result;
     });

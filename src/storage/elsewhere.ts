@@ -14,7 +14,7 @@ import { NewLog } from "./pendingTasks";
 import { RecordIndex } from "./recordIndex";
 import { addReplays, leftBehind, type ContextFor } from "./replay";
 import { removeReplayed, type ReplayedTask } from "./replayJournal";
-import { restoreLines, type RestoreResult } from "./restore";
+import { planRestore, restoreLines, type RestoreResult } from "./restore";
 import { SendJournal } from "./sendJournal";
 import { withoutInterrupted, withEarlier, type Settled } from "./settleSends";
 import { openSnapshot, throwIfCancelled, visitLines, type Snapshot } from "./snapshot";
@@ -65,9 +65,10 @@ export async function copyElsewhere(
           yield* readLines(fileSystem, snapshot.descriptor, offset, offset + length);
         }
       };
+      const plan = await planRestore(environment, names, lock, guard, read());
       throwIfCancelled(signal);
-      const { restored, present } = await restoreLines(environment, names, lock, guard, read, (written) => {
-        onProgress?.({ step: "enqueue", fraction: (1 + written) / 2 });
+      const { restored, present } = await restoreLines(environment, names, lock, guard, plan, read(), (count) => {
+        onProgress?.({ step: "enqueue", fraction: 0.5 + count / index.records.size / 2 });
       });
       const copied = restored.map((id) => ({ id, checksum: index.records.get(id)?.checksum ?? 0 }));
       return { copied, present, missing };
@@ -228,7 +229,7 @@ async function move(
 
 /**
  * Takes back what `moveElsewhere` did, while no worker has claimed the log: the tasks are dead again here and wait no longer there.
- * `read` gives the removed lines, twice. Durable when it returns. Throws a `claimed` StorageError, with nothing changed, once the
+ * `read` gives the removed lines, three times. Durable when it returns. Throws a `claimed` StorageError, with nothing changed, once the
  * tasks are a worker's. `forget` as for `removeCopies`.
  */
 export async function takeBackElsewhere(
@@ -247,6 +248,7 @@ export async function takeBackElsewhere(
     const claimed = claimLog(environment, join(other.directory, log));
     try {
       const size = claimed.sizeIfUntouched(tasks);
+      const plan = await planRestore(environment, names, lock, guard, read());
       guard.check();
       const journal = SendJournal.begin(environment, names, other, fileSystem.stat(names.directory));
       let isDecided = false;
@@ -254,10 +256,10 @@ export async function takeBackElsewhere(
         journal.mark(ownerOf(fileSystem, other));
         fsyncDirectory(fileSystem, other.directory);
         guard.check();
-        journal.decide({ kind: "takeBack", log, tasks: linesToRestore(tasks, read()) });
+        journal.decide({ kind: "takeBack", log, tasks: linesToRestore(tasks, plan, read()) });
         isDecided = true;
         guard.check();
-        const result = await returnTasks(environment, names, lock, guard, { claimed, tasks, size }, read);
+        const result = await returnTasks(environment, names, lock, guard, { claimed, tasks, size }, plan, read());
         isDecided = false;
         forget?.();
         return result;

@@ -20,43 +20,70 @@ export interface RestoreResult {
 const bytesAtOnce = 256 << 10;
 const newline = Buffer.from("\n");
 
+/** Which removed lines are to be added again: of an id all but the `first` ones, since that is how many need not be. */
+export interface RestorePlan {
+  /** Checksums of an id's lines, in their order. */
+  readonly kept: ReadonlyMap<string, readonly number[]>;
+  readonly first: ReadonlyMap<string, number>;
+}
+
 /**
- * Appends removed lines again, byte for byte. `read` gives them, twice. Durable when it returns. Where it is interrupted, the
- * same call again adds the rest: what stands there already is known by its checksum. An id that has got another line
- * since is left as it is, for the newest line wins, and an old one must not stand for the task that died later. `onWritten` is told
- * from time to time which part of the ids has been gone through, from 0 to 1.
+ * Finds out which of these lines are to be added: not what stands there already, which is known by its checksum, and nothing of an
+ * id that has got another line since, for the newest line wins, and an old one must not stand for the task that died later.
+ */
+export async function planRestore(
+  environment: StorageEnvironment,
+  names: StoreNames,
+  lock: ShortLock,
+  guard: LongLockGuard,
+  lines: Iterable<Line>,
+): Promise<RestorePlan> {
+  const kept = new Map<string, number[]>();
+  for (const { id, checksum } of framesOf(lines)) {
+    const checksums = kept.get(id);
+    if (checksums === undefined) kept.set(id, [checksum]);
+    else checksums.push(checksum);
+  }
+  if (kept.size === 0) return { kept, first: new Map() };
+  return { kept, first: await firstToRestore(environment, names, lock, guard, kept) };
+}
+
+/** The lines of a plan that are to be added, among all of them. */
+export function* plannedLines({ first }: RestorePlan, lines: Iterable<Line>): ReturnType<typeof framesOf> {
+  const seen = new Map<string, number>();
+  for (const frame of framesOf(lines)) {
+    const number = seen.get(frame.id) ?? 0;
+    seen.set(frame.id, number + 1);
+    if (number >= (first.get(frame.id) ?? 0)) yield frame;
+  }
+}
+
+/**
+ * Appends removed lines again, byte for byte, those of the plan. `lines`: all that it was made of. Durable when it returns. Where it is
+ * interrupted, the same with a new plan adds the rest. `onWritten` is told from time to time how many lines have been written.
  */
 export async function restoreLines(
   environment: StorageEnvironment,
   names: StoreNames,
   lock: ShortLock,
   guard: LongLockGuard,
-  read: () => Iterable<Line>,
-  onWritten?: (fraction: number) => void,
+  plan: RestorePlan,
+  lines: Iterable<Line>,
+  onWritten?: (count: number) => void,
 ): Promise<RestoreResult> {
-  const kept = new Map<string, number[]>();
-  for (const { id, checksum } of framesOf(read())) {
-    const checksums = kept.get(id);
-    if (checksums === undefined) kept.set(id, [checksum]);
-    else checksums.push(checksum);
-  }
-  if (kept.size === 0) return { restored: [], present: [] };
-  const first = await firstToRestore(environment, names, lock, guard, kept);
-  const seen = new Map<string, number>();
+  let count = 0;
   const write = async (pieces: Iterable<Uint8Array>): Promise<void> => {
     await yieldToOthers();
     guard.check();
     await lock.run(() => {
       appendLines(environment.fileSystem, names, pieces);
     });
-    onWritten?.(seen.size / kept.size);
+    onWritten?.(count);
   };
   let batch: Uint8Array[] = [];
   let bytes = 0;
-  for (const { id, line } of framesOf(read())) {
-    const number = seen.get(id) ?? 0;
-    seen.set(id, number + 1);
-    if (number < (first.get(id) ?? 0)) continue;
+  for (const { line } of plannedLines(plan, lines)) {
+    count++;
     // Read while the lock is held, since it is too long to be held in memory; written on its own.
     if (line.rest !== null) {
       if (batch.length > 0) await write(batch);
@@ -73,10 +100,12 @@ export async function restoreLines(
     bytes = 0;
   }
   if (batch.length > 0) await write(batch);
-  const ids = [...kept];
+  const ids = [...plan.kept];
+  const isThere = ([id, { length }]: readonly [string, readonly number[]]): boolean =>
+    (plan.first.get(id) ?? 0) >= length;
   return {
-    restored: ids.filter(([id, { length }]) => (first.get(id) ?? 0) < length).map(([id]) => id),
-    present: ids.filter(([id, { length }]) => (first.get(id) ?? 0) >= length).map(([id]) => id),
+    restored: ids.filter((one) => !isThere(one)).map(([id]) => id),
+    present: ids.filter(isThere).map(([id]) => id),
   };
 }
 

@@ -9,7 +9,7 @@ import type { LongLockGuard } from "./longLock";
 import { isLogName, isTakeBackName, stagingName, takeBackName, type StoreNames } from "./naming";
 import { pendingIds } from "./pendingTasks";
 import { areReplayedTasks, readJournal, removeReplayed, writeJournal, type ReplayedTask } from "./replayJournal";
-import { framesOf, restoreLines, type RestoreResult } from "./restore";
+import { planRestore, plannedLines, restoreLines, type RestorePlan, type RestoreResult } from "./restore";
 import type { ShortLock } from "./shortLock";
 import { StagingFile } from "./stagingFile";
 
@@ -39,7 +39,7 @@ export interface Replayed {
 }
 
 /**
- * Takes a replay back as long as no worker has claimed its log. `read` gives the removed lines of the dead tasks, twice. Durable
+ * Takes a replay back as long as no worker has claimed its log. `read` gives the removed lines of the dead tasks, three times. Durable
  * when it returns. Throws a `claimed` StorageError, with nothing changed, once the tasks are a worker's.
  */
 export async function takeBackReplay(
@@ -54,9 +54,11 @@ export async function takeBackReplay(
   try {
     const size = claimed.sizeIfUntouched(tasks);
     guard.check();
-    const journal = begin(environment, names, { log, tasks: linesToRestore(tasks, read()) });
+    const plan = await planRestore(environment, names, lock, guard, read());
     guard.check();
-    const result = await returnTasks(environment, names, lock, guard, { claimed, tasks, size }, read);
+    const journal = begin(environment, names, { log, tasks: linesToRestore(tasks, plan, read()) });
+    guard.check();
+    const result = await returnTasks(environment, names, lock, guard, { claimed, tasks, size }, plan, read());
     unlinkIfPresent(environment.fileSystem, journal);
     fsyncDirectory(environment.fileSystem, names.directory);
     return result;
@@ -75,9 +77,10 @@ export async function returnTasks(
   lock: ShortLock,
   guard: LongLockGuard,
   { claimed, tasks, size }: { readonly claimed: ClaimedLog; readonly tasks: Replayed["tasks"]; readonly size: number },
-  read: () => Iterable<Line>,
+  plan: RestorePlan,
+  lines: Iterable<Line>,
 ): Promise<RestoreResult> {
-  const result = await restoreLines(environment, names, lock, guard, read);
+  const result = await restoreLines(environment, names, lock, guard, plan, lines);
   guard.check();
   claimed.append(
     tasks.map(({ newId }) => logRemoveLine(newId)),
@@ -111,13 +114,22 @@ export async function settleTakeBacks(
   }
 }
 
-/** Each line that may stand for a task once it is restored, the older ones of an id among them. */
-export function linesToRestore(tasks: readonly ReplayedTask[], lines: Iterable<Line>): ReplayedTask[] {
+/**
+ * Each line that may stand for a task once it is restored, the older ones of an id among them. Not one that is there already: it is
+ * none of ours to remove where this is interrupted.
+ */
+export function linesToRestore(
+  tasks: readonly ReplayedTask[],
+  plan: RestorePlan,
+  lines: Iterable<Line>,
+): ReplayedTask[] {
   const newIds = new Map(tasks.map(({ id, newId }) => [id, newId]));
-  return [...framesOf(lines)].flatMap(({ id, checksum }) => {
+  const journaled: ReplayedTask[] = [];
+  for (const { id, checksum } of plannedLines(plan, lines)) {
     const newId = newIds.get(id);
-    return newId === undefined ? [] : [{ id, checksum, newId }];
-  });
+    if (newId !== undefined) journaled.push({ id, checksum, newId });
+  }
+  return journaled;
 }
 
 /**

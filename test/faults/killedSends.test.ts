@@ -142,20 +142,24 @@ class SendingStores implements KilledStores {
   async #undo(victim: LineProcess, kept: Kept): Promise<void> {
     const { name, way, side, ids } = kept;
     this.#kept = this.#kept.filter((other) => other !== kept);
+    const present = this.#backAlready(kept);
     this.#log.began(ids, `undo ${way}`, side);
     const undone = await victim.request({ do: "undo", name, undoDirectory: this.#undoDirectory });
     this.#log.ended(ids);
-    assertUndone(kept, undone as UndoneChange);
+    assertUndone(kept, present, undone as UndoneChange);
   }
 
   #undoable(side: Side): Kept[] {
     return this.#kept.filter((kept) => kept.side === side && this.#canBeUndone(kept));
   }
 
-  /** What has come back under its id since, as a copy from there, is not what undoing brings. */
-  #canBeUndone({ way, side, ids }: Kept): boolean {
-    const log = this.#log;
-    return ids.every((id) => log.isResting(id) && (way !== "move" || !log.isDead(id, side)));
+  #canBeUndone({ ids }: Kept): boolean {
+    return ids.every((id) => this.#log.isResting(id));
+  }
+
+  /** What has come back under its id since, as a copy from there, and so need not be brought back. */
+  #backAlready({ way, side, ids }: Kept): string[] {
+    return way === "move" ? ids.filter((id) => this.#log.isDead(id, side)) : [];
   }
 
   unanswered(): number {
@@ -245,10 +249,12 @@ class SendingStores implements KilledStores {
     const { way } = elsewhere!;
     // Of a copy that is gone already, too, it is said that it is gone.
     const isThere = way === "copy" || ids.every((id) => this.#isSent(id, way));
-    if (this.#canBeUndone({ name, way, side, ids })) {
+    const kept: Kept = { name, way, side, ids };
+    if (this.#canBeUndone(kept)) {
+      const present = this.#backAlready(kept);
       if (isThere) this.#log.began(ids, `undo ${way}`, side);
       const undoing = undoChange(this.#environment, this.#undoDirectory, name, this.#stores);
-      if (isThere) assertUndone({ name, way, side, ids }, await undoing);
+      if (isThere) assertUndone(kept, present, await undoing);
       else await assert.rejects(undoing, (error) => error instanceof StorageError && error.code === "claimed");
       if (isThere) this.#log.ended(ids);
       left.add(isThere ? "entries to undo" : "entries of what was undone");
@@ -271,10 +277,12 @@ function sideOf(store: number): Side {
   return store;
 }
 
-function assertUndone({ way, ids }: Kept, { found, restored, present, elsewhere }: UndoneChange): void {
-  assert.ok(found);
-  const [back, gone] = way === "move" ? [ids, undefined] : [[], ids];
-  assert.deepEqual([[...restored].sort(), present], [[...back].sort(), []]);
-  assert.deepEqual(elsewhere && [...elsewhere.gone].sort(), gone && [...gone].sort());
-  assert.deepEqual(elsewhere?.changed ?? [], []);
+/** `present`: what had come back before. */
+function assertUndone({ way, ids }: Kept, present: readonly string[], undone: UndoneChange): void {
+  assert.ok(undone.found);
+  const expected = way === "move" ? ids.filter((id) => !present.includes(id)) : [];
+  assert.deepEqual([[...undone.restored].sort(), [...undone.present].sort()], [expected.sort(), [...present].sort()]);
+  const gone = way === "move" ? undefined : [...ids].sort();
+  assert.deepEqual(undone.elsewhere && [...undone.elsewhere.gone].sort(), gone);
+  assert.deepEqual(undone.elsewhere?.changed ?? [], []);
 }

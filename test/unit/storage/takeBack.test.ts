@@ -68,6 +68,29 @@ describe("taking a replay back", () => {
     );
   });
 
+  it("leaves what stood there before, and was not restored, where it is interrupted", async () => {
+    const failing = { path: "" };
+    const fileSystem = intercepted({
+      before: ({ name, path }) => {
+        if (name === "write" && path === failing.path) throw systemError("EIO", "i/o error", "write");
+      },
+    });
+    const { data, store, log, takeBack } = await replayed(["1-1-1", "1-1-3"], fileSystem);
+    // As a copy from another store brings it back.
+    appendFileSync(data, lines[0]!);
+    const before = readFileSync(data);
+    failing.path = log;
+    await assert.rejects(takeBack(), /i\/o error/);
+    assert.deepEqual(readFileSync(data), Buffer.concat([before, lines[2]!]));
+    failing.path = "";
+    await store.remove(["none"]);
+    assert.deepEqual(readFileSync(data), before);
+    assert.equal((await store.pending()).tasks.length, 2);
+    assert.deepEqual(await takeBack(), { restored: ["1-1-3"], present: ["1-1-1"] });
+    assert.deepEqual(readFileSync(data), Buffer.concat([before, lines[2]!]));
+    assert.deepEqual((await store.pending()).tasks, []);
+  });
+
   it("knows of a thousand tasks under which new ids they were enqueued", async () => {
     const many = Array.from({ length: 2_500 }, (_, number) => `2-1-${number}`);
     const { store, data, journal } = await replayed(["1-1-1"]);
