@@ -41,14 +41,14 @@ export class WorkspaceStores implements Disposable {
       this.#looked,
       workspace.onDidChangeWorkspaceFolders(() => {
         this.#watch();
-        this.#lookSoon();
+        void this.look();
       }),
       workspace.onDidChangeConfiguration((event) => {
-        if (event.affectsConfiguration(`${Setting.section}.${Setting.stores}`)) this.#lookSoon();
+        if (event.affectsConfiguration(`${Setting.section}.${Setting.stores}`)) void this.look();
       }),
       // Trust makes the workspace's own setting count.
       workspace.onDidGrantWorkspaceTrust(() => {
-        this.#lookSoon();
+        void this.look();
       }),
     );
     this.#watch();
