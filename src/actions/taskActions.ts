@@ -2,7 +2,7 @@ import { env, window, type Memento } from "vscode";
 import type { ChangesSinceFailure } from "../code/changes";
 import type { Doubt, RetryCheck } from "../code/retryCheck";
 import { userMessage, type Reporter } from "../reporter";
-import type { EditedCall } from "../edit/protocol";
+import type { TaskEdit } from "../edit/protocol";
 import type { TaskRuns } from "../run/taskRuns";
 import type { RetryOutcome, TaskSummary, UndoRequest } from "../service/protocol";
 import { maskedNames } from "../settings";
@@ -135,14 +135,14 @@ export class TaskActions implements Disposable {
   /** Retries one with other arguments, which the user has been asked about. True where that was done. */
   async retryEdited(
     record: RecordReference,
-    { version, call }: { readonly version: string; readonly call: EditedCall },
+    edit: Omit<TaskEdit, "maskedNames">,
     publishAt: number | null,
   ): Promise<boolean> {
     const { service, runs } = this.#services;
     if (!(await mayChange([record])) || !(await runs.mayReplay([record]))) return false;
     const changed = await this.#changedAmong([record]);
     const { outcome, kept } = await this.#retryNow([record], publishAt, ({ key }, _ids, undo) =>
-      service.retryEdited(key, record.id, version, call, publishAt, maskedNames(), undo),
+      service.retryEdited(key, record.id, { ...edit, maskedNames: maskedNames() }, publishAt, undo),
     );
     this.#outcomes.tell("retried", outcome, { changed, kept, publishAt });
     return outcome.done.length > 0;

@@ -95,11 +95,21 @@ export interface EditedRetryOutcome extends RetryOutcome {
   readonly texts: EditTexts | null;
 }
 
-/** What the storage worker answers. `maskedNames` must be the same in all three calls; where they are not, the version tells. */
+/** What a task was made into. */
+export interface TaskEdit {
+  /** Of the task that was opened. */
+  readonly version: string;
+  /** As `readEditedTask` gave it. */
+  readonly call: EditedCall;
+  /** As they were when it was opened; where they are not, the version tells. */
+  readonly maskedNames: readonly string[];
+}
+
+/** What the storage worker answers. */
 export interface EditRequests {
   editableTask(key: string, id: string, maskedNames: readonly string[]): EditableReply;
-  /** Writes nothing. `call`: as `readEditedTask` gave it. */
-  checkEdit(key: string, id: string, version: string, call: EditedCall, maskedNames: readonly string[]): EditCheck;
+  /** Writes nothing. */
+  checkEdit(key: string, id: string, edit: TaskEdit): EditCheck;
   /**
    * Replays a task with other arguments, as `retry` does it, and undoable in the same way: the dead task that comes back then is
    * the one before the edit. A task that has changed meanwhile, or an edit that cannot be kept, is among `failed`, and nothing
@@ -108,10 +118,8 @@ export interface EditRequests {
   retryEdited(
     key: string,
     id: string,
-    version: string,
-    call: EditedCall,
+    edit: TaskEdit,
     publishAt: number | null,
-    maskedNames: readonly string[],
     undo?: UndoRequest,
   ): EditedRetryOutcome;
 }

@@ -19,7 +19,7 @@ import { limits } from "./limits";
 import { isPlainContainer } from "./literals";
 import type { IsMasked } from "./placeholders";
 import { comparableText, editableText } from "./print";
-import type { EditCheck, EditTexts, EditableReply, EditedCall } from "./protocol";
+import type { EditCheck, EditTexts, EditableReply, EditedCall, TaskEdit } from "./protocol";
 
 /** What a store has for an id. */
 type Found = DeadTask | UnreadableTask | null;
@@ -53,7 +53,7 @@ export function editableTask(found: Found, maskedNames: readonly string[]): Edit
   });
 }
 
-export function checkEdit(found: Found, version: string, call: EditedCall, maskedNames: readonly string[]): EditCheck {
+export function checkEdit(found: Found, { version, call, maskedNames }: TaskEdit): EditCheck {
   if (found === null) return { kind: "gone" };
   if (versionOf(found, maskedNames) !== version) return { kind: "changedMeanwhile" };
   return orRefused((): EditCheck => {
@@ -66,12 +66,7 @@ export function checkEdit(found: Found, version: string, call: EditedCall, maske
 }
 
 /** Makes what `retryEdited` enqueues. */
-export function prepareEdit(
-  found: Found,
-  version: string,
-  call: EditedCall,
-  maskedNames: readonly string[],
-): PreparedEdit {
+export function prepareEdit(found: Found, { version, call, maskedNames }: TaskEdit): PreparedEdit {
   if (found === null) return { kind: "gone" };
   if (found.kind === "unreadable" || versionOf(found, maskedNames) !== version) {
     return { kind: "failed", error: changedMeanwhile };

@@ -50,7 +50,7 @@ export class EditReader {
   }
 
   check({ storeKey, id, task }: Edit, call: EditedCall): Promise<EditCheck> {
-    return this.#service.checkEdit(storeKey, id, task.version, call, maskedNames());
+    return this.#service.checkEdit(storeKey, id, { version: task.version, call, maskedNames: maskedNames() });
   }
 }
 

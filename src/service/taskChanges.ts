@@ -1,4 +1,4 @@
-import type { EditedCall, EditedRetryOutcome } from "../edit/protocol";
+import type { EditedRetryOutcome, TaskEdit } from "../edit/protocol";
 import { prepareEdit, type ReadyEdit } from "../edit/taskEdit";
 import {
   UndoJournal,
@@ -108,19 +108,17 @@ export class TaskChanges implements Changes {
   async retryEdited(
     key: string,
     id: string,
-    version: string,
-    call: EditedCall,
+    edit: TaskEdit,
     publishAt: number | null,
-    maskedNames: readonly string[],
     undo?: UndoRequest,
   ): Promise<EditedRetryOutcome> {
-    const edit = prepareEdit(await this.#stores.record(key, id), version, call, maskedNames);
-    if (edit.kind === "gone") return { retried: [], missing: [id], failed: [], log: null, texts: null };
-    if (edit.kind === "failed") {
-      return { retried: [], missing: [], failed: [{ id, error: edit.error }], log: null, texts: null };
+    const ready = prepareEdit(await this.#stores.record(key, id), edit);
+    if (ready.kind === "gone") return { retried: [], missing: [id], failed: [], log: null, texts: null };
+    if (ready.kind === "failed") {
+      return { retried: [], missing: [], failed: [{ id, error: ready.error }], log: null, texts: null };
     }
-    const outcome = await this.#retry(key, [id], publishAt, undo, edit);
-    return { ...outcome, texts: outcome.retried.length > 0 ? edit.texts : null };
+    const outcome = await this.#retry(key, [id], publishAt, undo, ready);
+    return { ...outcome, texts: outcome.retried.length > 0 ? ready.texts : null };
   }
 
   async delete(key: string, ids: readonly string[], undo?: UndoRequest, operation?: string): Promise<DeleteOutcome> {

@@ -1,5 +1,5 @@
 import { checkEdit, editableTask } from "../edit/taskEdit";
-import type { EditCheck, EditableReply, EditedCall } from "../edit/protocol";
+import type { EditCheck, EditableReply, TaskEdit } from "../edit/protocol";
 import type { StorageEnvironment } from "../storage";
 import type { Answers } from "./answers";
 import { argumentShape } from "./argumentShape";
@@ -80,14 +80,8 @@ export class TaskReading implements Reading {
     return editableTask(await this.#stores.record(key, id), maskedNames);
   }
 
-  async checkEdit(
-    key: string,
-    id: string,
-    version: string,
-    call: EditedCall,
-    maskedNames: readonly string[],
-  ): Promise<EditCheck> {
-    return checkEdit(await this.#stores.record(key, id), version, call, maskedNames);
+  async checkEdit(key: string, id: string, edit: TaskEdit): Promise<EditCheck> {
+    return checkEdit(await this.#stores.record(key, id), edit);
   }
 
   async values(

@@ -60,7 +60,7 @@ function questionOf(found: DeadTask, task: EditableTask, text: string, context: 
 }
 
 function contextFor(found: DeadTask, task: EditableTask, call: EditedCall): Uint8Array {
-  const edit = prepareEdit(found, task.version, call, []);
+  const edit = prepareEdit(found, { version: task.version, call, maskedNames: [] });
   if (edit.kind !== "ready") throw new assert.AssertionError({ message: JSON.stringify(edit) });
   return edit.edited.context;
 }
@@ -98,7 +98,7 @@ describe("an edited task against Ruby", function () {
     const questions = tasks.map((found) => {
       const task = openedTask(found);
       const call = callIn(parse, task);
-      assert.deepEqual(checkEdit(found, task.version, call, []), { kind: "unchanged" });
+      assert.deepEqual(checkEdit(found, { version: task.version, call, maskedNames: [] }), { kind: "unchanged" });
       assert.equal(base64(contextFor(found, task, call)), base64(found.context));
       return questionOf(found, task, task.text, found.context);
     });
@@ -129,7 +129,7 @@ describe("an edited task against Ruby", function () {
     assert.ok(found?.kind === "task");
     const task = openedTask(found);
     const text = 'ImportCsv.enqueue("b@example.com", { "total" => 12.5, ids: [1, 2] }, locale: :é, "k" => nil)';
-    const edit = prepareEdit(found, task.version, callIn(parse, task, text), []);
+    const edit = prepareEdit(found, { version: task.version, call: callIn(parse, task, text), maskedNames: [] });
     assert.ok(edit.kind === "ready");
     const { retried } = await store.replay(["1-1-1"], null, { edited: new Map([["1-1-1", edit.edited]]) });
     const pending = (await processes.ruby(path).request({ do: "pending" })) as { id: string; context: string }[];

@@ -55,13 +55,17 @@ describe("a dead task to be edited", () => {
     maskedNames: readonly string[] = ["token"],
   ): EditCheck {
     const task = openedTask(found, maskedNames);
-    return checkEdit(found, task.version, callIn(parse, task, change(task.text)), maskedNames);
+    return checkEdit(found, { version: task.version, call: callIn(parse, task, change(task.text)), maskedNames });
   }
 
   /** The context that an edit of the text makes. */
   function edited(found: DeadTask, change: (text: string) => string): RubyArray {
     const task = openedTask(found, ["token"]);
-    const edit = prepareEdit(found, task.version, callIn(parse, task, change(task.text)), ["token"]);
+    const edit = prepareEdit(found, {
+      version: task.version,
+      call: callIn(parse, task, change(task.text)),
+      maskedNames: ["token"],
+    });
     assert.ok(edit.kind === "ready", JSON.stringify(edit));
     return readContext(edit.edited.context);
   }
@@ -344,7 +348,11 @@ ImportCsv.enqueue(
         // Ruby writes no Hash with one key twice, and the generator does.
         if (problems.some(({ message }) => message.startsWith("This key is here twice"))) continue;
         assert.deepEqual(problems, [], reply.text);
-        assert.equal(checkEdit(found, reply.version, call!, ["password", "token"]).kind, "unchanged", reply.text);
+        assert.equal(
+          checkEdit(found, { version: reply.version, call: call!, maskedNames: ["password", "token"] }).kind,
+          "unchanged",
+          reply.text,
+        );
         count++;
       }
       assert.ok(count > 1_000 && refused > 0, `${count} read back, ${refused} refused`);
@@ -386,7 +394,11 @@ ImportCsv.enqueue(
     it("with its bytes where nothing was changed", () => {
       const found = foundTask(contextOf(array(float(100), str("é")), symbolHash({ a: int(1) })));
       const task = openedTask(found);
-      const edit = prepareEdit(found, task.version, callIn(parse, task, task.text.replace("100.0", "1e2")), []);
+      const edit = prepareEdit(found, {
+        version: task.version,
+        call: callIn(parse, task, task.text.replace("100.0", "1e2")),
+        maskedNames: [],
+      });
       assert.ok(edit.kind === "ready" && !edit.isChange);
       assert.equal(edit.edited.context, found.context);
       assert.equal(edit.texts.before, edit.texts.after);
@@ -401,14 +413,16 @@ ImportCsv.enqueue(
         [again, ["token"]],
         [found, ["token", "key"]],
       ] as const) {
-        assert.deepEqual(checkEdit(now, task.version, call, names), { kind: "changedMeanwhile" });
-        const edit = prepareEdit(now, task.version, call, names);
+        assert.deepEqual(checkEdit(now, { version: task.version, call, maskedNames: names }), {
+          kind: "changedMeanwhile",
+        });
+        const edit = prepareEdit(now, { version: task.version, call, maskedNames: names });
         assert.ok(edit.kind === "failed");
         assert.match(edit.error, /Nothing was written; open it again/);
       }
-      assert.equal(checkEdit(null, task.version, call, ["token"]).kind, "gone");
-      assert.equal(prepareEdit(null, task.version, call, ["token"]).kind, "gone");
-      assert.equal(checkEdit(found, task.version, call, ["token"]).kind, "changed");
+      assert.equal(checkEdit(null, { version: task.version, call, maskedNames: ["token"] }).kind, "gone");
+      assert.equal(prepareEdit(null, { version: task.version, call, maskedNames: ["token"] }).kind, "gone");
+      assert.equal(checkEdit(found, { version: task.version, call, maskedNames: ["token"] }).kind, "changed");
     });
 
     it("not with what cannot be kept", () => {
@@ -431,7 +445,11 @@ ImportCsv.enqueue(
       );
       const task = openedTask(found, ["token"]);
       const made = (name: string, taskClass = "ImportCsv"): EditCheck =>
-        checkEdit(found, task.version, { taskClass, args: [{ kind: "placeholder", name }], kwargs: [] }, ["token"]);
+        checkEdit(found, {
+          version: task.version,
+          call: { taskClass, args: [{ kind: "placeholder", name }], kwargs: [] },
+          maskedNames: ["token"],
+        });
       assert.deepEqual(made("other_1"), { kind: "refused", reason: "No value is known as other_1." });
       assert.deepEqual(made("a_1", "Other"), { kind: "refused", reason: "The class of a task cannot be changed." });
     });

@@ -64,14 +64,20 @@ describe("editing a dead task through the workers", function () {
     const { path, data, edit } = await opened();
     const before = readFileSync(data);
     const call = await changed(edit);
-    const check = await service.checkEdit("store", "1-1-1", edit.version, call, masked);
+    const check = await service.checkEdit("store", "1-1-1", { version: edit.version, call, maskedNames: masked });
     assert.ok(check.kind === "changed");
     assert.match(check.after, /^ {2}"b@example\.com",\n {2}order_1,\n {2}token: secret_1,$/m);
     assert.ok(readFileSync(data).equals(before));
 
     const directory = join(folders.make(), "undo");
     const undo = { directory, title: "Retried", limits: { bytes: 1e6, age: 3600 } };
-    const outcome = await service.retryEdited("store", "1-1-1", edit.version, call, 4_102_444_800, masked, undo);
+    const outcome = await service.retryEdited(
+      "store",
+      "1-1-1",
+      { version: edit.version, call, maskedNames: masked },
+      4_102_444_800,
+      undo,
+    );
     assert.deepEqual(outcome.texts, { before: check.before, after: check.after });
     assert.deepEqual([outcome.retried.length, outcome.missing, outcome.failed], [1, [], []]);
     const store = await openStore(path);
@@ -93,11 +99,21 @@ describe("editing a dead task through the workers", function () {
     const directory = join(folders.make(), "history");
     await service.keepHistory({ directory, window: { name: "app", processId: 1 }, limits: { bytes: 1e6, age: 3600 } });
     const call = await changed(edit);
-    const { texts } = await service.retryEdited("store", "1-1-1", edit.version, call, null, masked);
+    const { texts } = await service.retryEdited(
+      "store",
+      "1-1-1",
+      { version: edit.version, call, maskedNames: masked },
+      null,
+    );
     const other = await service.editableTask("store", "1-1-2", masked);
     assert.ok(other.kind === "task");
     const same = await ruby.readEditedTask(other.text, other.taskClass, []);
-    await service.retryEdited("store", "1-1-2", other.version, same.call!, null, masked);
+    await service.retryEdited(
+      "store",
+      "1-1-2",
+      { version: other.version, call: same.call!, maskedNames: masked },
+      null,
+    );
     const { entries } = await service.history({ stores: null, after: null, limit: 10, known: null });
     assert.deepEqual(
       entries?.map(({ kind, edits }) => [kind, edits]),
@@ -113,10 +129,15 @@ describe("editing a dead task through the workers", function () {
     const call = await changed(edit);
     appendFileSync(data, taskLine({ ...task, failedAt: task.failedAt + 1 }));
     const before = readFileSync(data);
-    assert.deepEqual(await service.checkEdit("store", "1-1-1", edit.version, call, masked), {
+    assert.deepEqual(await service.checkEdit("store", "1-1-1", { version: edit.version, call, maskedNames: masked }), {
       kind: "changedMeanwhile",
     });
-    const outcome = await service.retryEdited("store", "1-1-1", edit.version, call, null, masked);
+    const outcome = await service.retryEdited(
+      "store",
+      "1-1-1",
+      { version: edit.version, call, maskedNames: masked },
+      null,
+    );
     assert.deepEqual([outcome.retried, outcome.missing, outcome.texts, outcome.log], [[], [], null, null]);
     assert.match(outcome.failed[0]!.error, /^It has died anew since it was opened for editing/);
     assert.ok(readFileSync(data).equals(before));
@@ -124,8 +145,15 @@ describe("editing a dead task through the workers", function () {
 
     await service.delete("store", ["1-1-1"]);
     assert.deepEqual(await service.editableTask("store", "1-1-1", masked), { kind: "gone" });
-    assert.deepEqual(await service.checkEdit("store", "1-1-1", edit.version, call, masked), { kind: "gone" });
-    const gone = await service.retryEdited("store", "1-1-1", edit.version, call, null, masked);
+    assert.deepEqual(await service.checkEdit("store", "1-1-1", { version: edit.version, call, maskedNames: masked }), {
+      kind: "gone",
+    });
+    const gone = await service.retryEdited(
+      "store",
+      "1-1-1",
+      { version: edit.version, call, maskedNames: masked },
+      null,
+    );
     assert.deepEqual([gone.retried, gone.missing, gone.failed, gone.texts], [[], ["1-1-1"], [], null]);
   });
 
