@@ -22,7 +22,8 @@ export class TaskTree implements TreeDataProvider<TreeNode>, TreeInput, ItemInpu
   readonly #shown = new Map<string, number>();
   #timer: NodeJS.Timeout | null = null;
   #pending = false;
-  #drawn: readonly unknown[] = [];
+  /** Of what the editor shows; null where that is not known. */
+  #drawn: readonly unknown[] | null = null;
 
   readonly onDidChangeTreeData = this.#changed.event;
 
@@ -85,8 +86,8 @@ export class TaskTree implements TreeDataProvider<TreeNode>, TreeInput, ItemInpu
       return;
     }
     this.#pending = false;
-    const picture = this.#picture(this.getChildren());
-    if (picture.length !== this.#drawn.length || picture.some((part, index) => part !== this.#drawn[index])) {
+    const picture = this.#picture();
+    if (!this.#isDrawn(picture)) {
       this.#drawn = picture;
       this.#changed.fire(undefined);
     }
@@ -97,7 +98,7 @@ export class TaskTree implements TreeDataProvider<TreeNode>, TreeInput, ItemInpu
   }
 
   /** What all that can be seen of these nodes, and of those below them, depends on; equal part by part where nothing changed. */
-  #picture(nodes: readonly TreeNode[]): unknown[] {
+  #picture(nodes: readonly TreeNode[] = rootNodes(this)): unknown[] {
     const now = Date.now() / 1000;
     return nodes.flatMap((node) => {
       if (node.kind === "task") {
@@ -106,12 +107,20 @@ export class TaskTree implements TreeDataProvider<TreeNode>, TreeInput, ItemInpu
         return [task, relativeTime(task.failedAt, now), store.status.readOnly, this.hasChanged(store, task)];
       }
       const { id, label, description, contextValue, collapsibleState } = treeItem(node, now, this);
-      const below = this.#picture(this.getChildren(node));
+      const below = this.#picture(childNodes(node, this));
       return [id, label, description, contextValue, collapsibleState, tooltip(node, now)?.value, ...below];
     });
   }
 
+  #isDrawn(picture: readonly unknown[]): boolean {
+    const drawn = this.#drawn;
+    return drawn !== null && picture.length === drawn.length && picture.every((part, index) => part === drawn[index]);
+  }
+
   getChildren(node?: TreeNode): TreeNode[] {
+    // The editor asks when it likes, also between a change and the refresh that is to come for it. What it then shows may be over by that
+    // time, and all be as it was when it was last told to draw.
+    if (!this.#isDrawn(this.#picture())) this.#drawn = null;
     return node === undefined ? rootNodes(this) : childNodes(node, this);
   }
 

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { commands, TreeItemCollapsibleState, type MarkdownString, type TreeItem } from "vscode";
+import { TaskTree } from "../../src/tree/taskTree";
 import type { StoreModel } from "../../src/stores/storeModel";
 import type { TreeNode } from "../../src/tree/nodes";
 import { secondProcesses } from "../support/processes";
@@ -75,6 +76,35 @@ describe("the list of the demo application", () => {
     }
     listening.dispose();
     assert.ok(drawn <= 1, `drawn ${drawn} times`);
+  });
+
+  it("is drawn anew where it was asked for between two refreshes, and what it showed then is over", async () => {
+    const { view, registry } = await deadTasks();
+    let problems: readonly string[] = [];
+    const tree = new TaskTree(
+      registry,
+      () => problems,
+      view.filtered,
+      () => false,
+    );
+    let drawn = 0;
+    const listening = tree.onDidChangeTreeData(() => drawn++);
+    tree.refresh();
+    const kinds = (): Set<string> => new Set(tree.getChildren().map(({ kind }) => kind));
+    assert.ok(!kinds().has("settingProblem"));
+    await delay(700);
+    const before = drawn;
+    tree.refresh();
+    problems = ["wrong for a moment"];
+    tree.refresh();
+    assert.ok(kinds().has("settingProblem"), "the editor shows it");
+    problems = [];
+    tree.refresh();
+    await eventually(() => {
+      assert.equal(drawn, before + 1);
+    });
+    listening.dispose();
+    tree.dispose();
   });
 
   it("finds an item's place again, so that it can be revealed", async () => {
