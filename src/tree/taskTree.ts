@@ -86,8 +86,9 @@ export class TaskTree implements TreeDataProvider<TreeNode>, TreeInput, ItemInpu
       return;
     }
     this.#pending = false;
-    const picture = this.#picture();
-    if (!this.#isDrawn(picture)) {
+    const picture = this.#picture(rootNodes(this));
+    const drawn = this.#drawn;
+    if (picture.length !== drawn?.length || picture.some((part, index) => part !== drawn[index])) {
       this.#drawn = picture;
       this.#changed.fire(undefined);
     }
@@ -98,7 +99,7 @@ export class TaskTree implements TreeDataProvider<TreeNode>, TreeInput, ItemInpu
   }
 
   /** What all that can be seen of these nodes, and of those below them, depends on; equal part by part where nothing changed. */
-  #picture(nodes: readonly TreeNode[] = rootNodes(this)): unknown[] {
+  #picture(nodes: readonly TreeNode[]): unknown[] {
     const now = Date.now() / 1000;
     return nodes.flatMap((node) => {
       if (node.kind === "task") {
@@ -112,15 +113,10 @@ export class TaskTree implements TreeDataProvider<TreeNode>, TreeInput, ItemInpu
     });
   }
 
-  #isDrawn(picture: readonly unknown[]): boolean {
-    const drawn = this.#drawn;
-    return drawn !== null && picture.length === drawn.length && picture.every((part, index) => part === drawn[index]);
-  }
-
   getChildren(node?: TreeNode): TreeNode[] {
     // The editor asks when it likes, also between a change and the refresh that is to come for it. What it then shows may be over by that
     // time, and all be as it was when it was last told to draw.
-    if (!this.#isDrawn(this.#picture())) this.#drawn = null;
+    if (this.#pending) this.#drawn = null;
     return node === undefined ? rootNodes(this) : childNodes(node, this);
   }
 
