@@ -21,6 +21,11 @@ export interface ChangedIds {
   readonly present?: readonly string[];
 }
 
+/** What came of it over all stores. */
+export interface BulkOutcome extends Outcome {
+  readonly present: readonly RecordReference[];
+}
+
 /** One change of any number of records. */
 export interface BulkChange {
   readonly records: readonly RecordReference[];
@@ -46,10 +51,11 @@ export async function runInStores(
   change: BulkChange,
   service: Pick<StoreService, "cancel" | "onProgress">,
   reporter: Reporter,
-): Promise<Outcome> {
+): Promise<BulkOutcome> {
   const { records, title, doing, steps } = change;
   const groups = groupByStore(records);
   const done: RecordReference[] = [];
+  const present: RecordReference[] = [];
   const missing: RecordReference[] = [];
   const failed: { record: RecordReference; error: string }[] = [];
   const left: RecordReference[] = [];
@@ -75,6 +81,7 @@ export async function runInStores(
       try {
         const result = await change.inStore(store, ids, operation);
         done.push(...named(result.done));
+        present.push(...named(result.present ?? []));
         missing.push(...named(result.missing));
         for (const { id, error } of result.failed) {
           reporter.log("error", `${store.name}: could not ${doing(id)}: ${error}`);
@@ -102,7 +109,7 @@ export async function runInStores(
     const all = doing(counted(records.length, "task"));
     reporter.log("info", `${all}: cancelled; ${formatCount(left.length)} left as they were`);
   }
-  return { done, missing, failed, left, cancelled };
+  return { done, present, missing, failed, left, cancelled };
 }
 
 /** Of one store's work: two steps are halves. */

@@ -7,9 +7,9 @@ import type { StoreService } from "../service/storeService";
 import type { StoreRegistry } from "../stores/storeRegistry";
 import { counted, withoutLinks } from "../text/labels";
 import { confirmed, offer, trustedFor } from "./asking";
-import { runInStores, type BulkChange } from "./bulkRun";
-import { groupByStore, recordsByIds, type RecordReference } from "./references";
-import { sendConfirmation, sendTroubleText, sendingTitle, sentText, type SendResult } from "./sendMessages";
+import { runInStores, type BulkChange, type BulkOutcome } from "./bulkRun";
+import { groupByStore, type RecordReference } from "./references";
+import { sendConfirmation, sendTroubleText, sendingTitle, sentText } from "./sendMessages";
 import { chooseTarget, shortPath, type ChosenTarget } from "./sendTargets";
 import { tasksToLookAt, type Departure } from "./taskActions";
 import type { UndoList } from "./undoList";
@@ -127,8 +127,7 @@ async function run(
   keeps: boolean,
   kept: string[],
   { service, undoList, reporter, departed }: SendServices,
-): Promise<SendResult> {
-  const present: RecordReference[] = [];
+): Promise<BulkOutcome> {
   const place = { path: target.path, prefix: target.prefix };
   const change: BulkChange = {
     records,
@@ -137,23 +136,28 @@ async function run(
     steps: way === "move" ? 2 : 1,
     inStore: async (store, ids, operation) => {
       const request = keeps ? undoList.request(records, store) : undefined;
-      const { sent, undo, ...outcome } = await service.send(store.key, ids, place, way, request, operation);
+      const { sent, present, missing, failed, undo } = await service.send(
+        store.key,
+        ids,
+        place,
+        way,
+        request,
+        operation,
+      );
       if (undo !== undefined) kept.push(undo);
-      present.push(...recordsByIds(records.filter((record) => record.store === store))(outcome.present));
-      const there = way === "copy" ? { present: outcome.present } : {};
-      return { done: sent, missing: outcome.missing, failed: outcome.failed, ...there };
+      return { done: sent, missing, failed, ...(way === "copy" ? { present } : {}) };
     },
     done: (store, ids) => {
       if (way === "move") departed({ storeKey: store.key, ids, by: "send", publishAt: null, to: target.name });
     },
   };
-  return { ...(await runInStores(change, service, reporter)), present };
+  return await runInStores(change, service, reporter);
 }
 
 /** Does not wait for the answers to its notifications. */
 function tell(
   way: SendWay,
-  result: SendResult,
+  result: BulkOutcome,
   target: ChosenTarget,
   kept: readonly string[],
   { undoList, reporter }: SendServices,

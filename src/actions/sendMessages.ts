@@ -1,6 +1,7 @@
 import type { Doubt } from "../code/retryCheck";
 import type { SendWay } from "../service/sendProtocol";
 import { counted, formatCount, oneLine } from "../text/labels";
+import type { BulkOutcome } from "./bulkRun";
 import {
   countedRecords,
   doneText,
@@ -10,7 +11,6 @@ import {
   nameOfOne,
   withStop,
   type Confirmation,
-  type Outcome,
 } from "./messages";
 import type { RecordReference } from "./references";
 
@@ -67,11 +67,6 @@ function doubtsThere(doubts: readonly Doubt[], all: number): string[] {
   return doubtSentences(doubts, all);
 }
 
-/** What came of it, over all stores that it was sent from. */
-export interface SendResult extends Outcome {
-  readonly present: readonly RecordReference[];
-}
-
 /** Shown while it takes its time. */
 export function sendingTitle(way: SendWay, count: number, target: string): string {
   const what = counted(count, "task");
@@ -79,7 +74,7 @@ export function sendingTitle(way: SendWay, count: number, target: string): strin
 }
 
 /** A sentence for what succeeded, or was cancelled; null where there is nothing to say. */
-export function sentText(way: SendWay, result: SendResult, target: string): string | null {
+export function sentText(way: SendWay, result: BulkOutcome, target: string): string | null {
   if (way === "copy") return doneText("copied", result, ` to ${target}`);
   const text = doneText("retried", result, ` in ${target}`);
   const { length } = result.done;
@@ -88,7 +83,7 @@ export function sentText(way: SendWay, result: SendResult, target: string): stri
 }
 
 /** What did not succeed, named; null where everything did. */
-export function sendTroubleText({ present, missing, failed }: SendResult, target: string): string | null {
+export function sendTroubleText({ present, missing, failed }: BulkOutcome, target: string): string | null {
   const sentences: string[] = [];
   if (present.length > 0) {
     const isOne = present.length === 1;

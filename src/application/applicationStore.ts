@@ -115,15 +115,15 @@ class ApplicationFolder {
   tokens(name: string): RubyToken[] {
     const file = join(this.root, name);
     try {
-      const stat = statIfPresent(this.fileSystem, file);
-      if (stat === null || stat.isDirectory) return [];
+      const stat = this.fileSystem.stat(file);
+      if (stat.isDirectory) return [];
       if (stat.size > maximumFileBytes) {
         this.problem ??= `${name} is too big to be read as configuration. ${whatToDo}`;
         return [];
       }
       return tokenizeRuby(this.fileSystem.readFile(file).toString("utf8"));
     } catch (error) {
-      // An editor that has just put a new file in its place, for one.
+      // Also between the two calls: an editor has just put a new file in its place, for one.
       if (hasCode(error, "ENOENT", "ENOTDIR")) return [];
       this.problem ??= `${name} could not be read (${reasonOf(error)}). ${whatToDo}`;
       return [];

@@ -8,26 +8,19 @@ import { StorageError, asStorageError, reasonOf } from "./errors";
 import { fsyncDirectory, makeDirectory, statIfPresent, type FileStat, type FileSystem } from "./fileSystem";
 import { readLines, type Line } from "./lines";
 import { readTask } from "./listing";
-import type { LongLockGuard } from "./longLock";
 import type { StoreNames } from "./naming";
 import { NewLog } from "./pendingTasks";
-import { RecordIndex } from "./recordIndex";
-import { addReplays, leftBehind, type ContextFor } from "./replay";
+import type { RecordIndex } from "./recordIndex";
+import { addReplays, findRecords, leftBehind, type ContextFor, type Followed } from "./replay";
 import { removeReplayed, type ReplayedTask } from "./replayJournal";
 import { planRestore, restoreLines, type RestoreResult } from "./restore";
 import { SendJournal } from "./sendJournal";
 import { withoutInterrupted, withEarlier, type Settled } from "./settleSends";
-import { openSnapshot, throwIfCancelled, visitLines, type Snapshot } from "./snapshot";
+import { openSnapshot, throwIfCancelled, type Snapshot } from "./snapshot";
 import { claimLog, linesToRestore, returnTasks, type Replayed } from "./takeBack";
 
 /** A line that was appended to another store. */
 export type CopiedLine = Pick<ReplayedTask, "id" | "checksum">;
-
-/** How an operation is followed and cancelled. */
-interface Followed {
-  readonly signal?: AbortSignal | undefined;
-  readonly onProgress?: OperationOptions["onProgress"] | undefined;
-}
 
 /** What was found of the tasks that are to be sent. */
 interface Records {
@@ -51,15 +44,16 @@ export async function copyElsewhere(
   source: DeadTaskStore,
   target: DeadTaskStore,
   ids: Iterable<string>,
-  { signal, onProgress }: Pick<OperationOptions, "signal" | "onProgress"> = {},
+  options: Followed = {},
 ): Promise<CopyResult> {
+  const { signal, onProgress } = options;
   const requested = new Set(ids);
   const copy = async (change: StoreChange): Promise<CopyResult | null> => {
     const { environment, names, lock, guard } = change;
     const { fileSystem } = environment;
     refuseSame(environment, source.names, names);
     const open = source.openSnapshot();
-    return await withRecords(open, change, requested, { signal, onProgress }, async ({ snapshot, index, missing }) => {
+    return await withRecords(open, change, requested, options, async ({ snapshot, index, missing }) => {
       const read = function* (): Generator<Line> {
         for (const { offset, length } of index.records.values()) {
           yield* readLines(fileSystem, snapshot.descriptor, offset, offset + length);
@@ -119,8 +113,8 @@ export async function retryElsewhere(
       const log = new NewLog(environment, names, ownerOf(environment.fileSystem, names));
       let kept: ReturnType<NonNullable<typeof keepReplayed>> | null = null;
       try {
-        const onPause = pauseOf(index, guard, options);
-        const { tasks, failed } = await addReplays(contextsOf(environment, snapshot), index, publishAt, log, onPause);
+        const contextFor = contextsOf(environment, snapshot);
+        const { tasks, failed } = await addReplays(contextFor, index, publishAt, log, guard, options);
         if (tasks.length === 0) return { ...nothingSent(missing), failed };
         log.sync();
         const name = log.freeName();
@@ -193,8 +187,8 @@ async function move(
     const owner = ownerOf(fileSystem, other);
     journal.mark(owner);
     log = new NewLog(environment, other, owner, journal.stagedName);
-    const onPause = pauseOf(index, guard, options);
-    const { tasks, failed } = await addReplays(contextsOf(environment, snapshot), index, publishAt, log, onPause);
+    const contextFor = contextsOf(environment, snapshot);
+    const { tasks, failed } = await addReplays(contextFor, index, publishAt, log, guard, options);
     if (tasks.length === 0) return { ...nothingSent(missing), failed };
     log.sync();
     fsyncDirectory(fileSystem, other.directory);
@@ -288,33 +282,17 @@ async function withRecords<Result>(
   open: Promise<Snapshot | null>,
   { environment: { fileSystem }, guard }: StoreChange,
   ids: ReadonlySet<string>,
-  { signal, onProgress }: Followed,
+  followed: Followed,
   work: (records: Records) => Promise<Result>,
 ): Promise<Result | null> {
   const snapshot = await open;
   if (snapshot === null) return null;
   try {
-    const index = new RecordIndex({ only: ids });
-    // As for a replay: half of the work is to find the records, half to write them.
-    const onPause = (position: number): void => {
-      guard.check();
-      onProgress?.({ step: "enqueue", fraction: position / snapshot.end / 2 });
-    };
-    await visitLines(fileSystem, snapshot, 0, (line) => index.take(line), { signal, onPause });
-    throwIfCancelled(signal);
+    const index = await findRecords(fileSystem, snapshot, ids, guard, followed);
     return await work({ snapshot, index, missing: [...ids].filter((id) => !index.records.has(id)) });
   } finally {
     fileSystem.close(snapshot.descriptor);
   }
-}
-
-/** What is done between the tasks of a log that is being written. */
-function pauseOf(index: RecordIndex, guard: LongLockGuard, { signal, onProgress }: Followed): (count: number) => void {
-  return (count) => {
-    guard.check();
-    throwIfCancelled(signal);
-    onProgress?.({ step: "enqueue", fraction: 0.5 + count / index.records.size / 2 });
-  };
 }
 
 function contextsOf({ fileSystem }: StorageEnvironment, snapshot: Snapshot): ContextFor {

@@ -3,6 +3,7 @@ import { yieldToOthers } from "./clock";
 import { contextForReplay } from "./context";
 import type { StorageEnvironment } from "./environment";
 import { StorageError, reasonOf } from "./errors";
+import type { FileSystem } from "./fileSystem";
 import { readTask } from "./listing";
 import type { LongLockGuard } from "./longLock";
 import type { StoreNames } from "./naming";
@@ -10,7 +11,10 @@ import { NewLog } from "./pendingTasks";
 import { RecordIndex, type IndexedRecord } from "./recordIndex";
 import { ReplayJournal, type ReplayedTask } from "./replayJournal";
 import type { ShortLock } from "./shortLock";
-import { openSnapshot, throwIfCancelled, visitLines } from "./snapshot";
+import { openSnapshot, throwIfCancelled, visitLines, type Snapshot } from "./snapshot";
+
+/** How an operation is followed and cancelled. */
+export type Followed = Pick<OperationOptions, "signal" | "onProgress">;
 
 /** What `enqueueReplays` did. */
 export interface Enqueued {
@@ -32,20 +36,13 @@ export async function enqueueReplays(
   ids: ReadonlySet<string>,
   publishAt: number | null,
   guard: LongLockGuard,
-  { signal, onProgress, edited }: Pick<OperationOptions, "signal" | "onProgress" | "edited">,
+  options: Followed & Pick<OperationOptions, "edited">,
 ): Promise<Enqueued> {
   const { fileSystem } = environment;
   const snapshot = await openSnapshot(fileSystem, lock, names.dataFile, "changing");
   if (snapshot === null) return nothing({ missing: [...ids] });
   try {
-    const index = new RecordIndex({ only: ids });
-    // Half of the work is to find the records, half to write them.
-    const onPause = (position: number): void => {
-      guard.check();
-      onProgress?.({ step: "enqueue", fraction: position / snapshot.end / 2 });
-    };
-    await visitLines(fileSystem, snapshot, 0, (line) => index.take(line), { signal, onPause });
-    throwIfCancelled(signal);
+    const index = await findRecords(fileSystem, snapshot, ids, guard, options);
     const missing = [...ids].filter((id) => !index.records.has(id));
     if (index.records.size === 0) return nothing({ missing });
     guard.check();
@@ -54,13 +51,9 @@ export async function enqueueReplays(
     try {
       const contextFor: ContextFor = (id, record) => {
         const own = (): Uint8Array => readTask(fileSystem, snapshot, id, record).context;
-        return contextForReplay(editedContext(edited?.get(id), record) ?? own());
+        return contextForReplay(editedContext(options.edited?.get(id), record) ?? own());
       };
-      const { tasks, failed } = await addReplays(contextFor, index, publishAt, log, (count) => {
-        guard.check();
-        throwIfCancelled(signal);
-        onProgress?.({ step: "enqueue", fraction: 0.5 + count / index.records.size / 2 });
-      });
+      const { tasks, failed } = await addReplays(contextFor, index, publishAt, log, guard, options);
       if (tasks.length === 0) return nothing({ missing, failed });
       log.sync();
       // Asked after each sync, since that can take long.
@@ -103,13 +96,35 @@ function editedContext(edited: EditedContext | undefined, { checksum }: IndexedR
   );
 }
 
+/**
+ * Finds the lines that stand for these ids, which is half of the work of an enqueue or a copy: the other half is to write them. Throws a
+ * `cancelled` StorageError.
+ */
+export async function findRecords(
+  fileSystem: FileSystem,
+  snapshot: Snapshot,
+  ids: ReadonlySet<string>,
+  guard: LongLockGuard,
+  { signal, onProgress }: Followed,
+): Promise<RecordIndex> {
+  const index = new RecordIndex({ only: ids });
+  const onPause = (position: number): void => {
+    guard.check();
+    onProgress?.({ step: "enqueue", fraction: position / snapshot.end / 2 });
+  };
+  await visitLines(fileSystem, snapshot, 0, (line) => index.take(line), { signal, onPause });
+  throwIfCancelled(signal);
+  return index;
+}
+
 /** Adds a pending task for each record that can be replayed, in the index's order. Names the others with the reason. */
 export async function addReplays(
   contextFor: ContextFor,
   index: RecordIndex,
   publishAt: number | null,
   log: NewLog,
-  onPause: (count: number) => void,
+  guard: LongLockGuard,
+  { signal, onProgress }: Followed,
 ): Promise<{ readonly tasks: readonly ReplayedTask[]; readonly failed: readonly FailedTask[] }> {
   const tasks: ReplayedTask[] = [];
   const failed: FailedTask[] = [];
@@ -117,7 +132,9 @@ export async function addReplays(
     const count = tasks.length + failed.length + 1;
     if (count % recordsBetweenPauses === 0) {
       await yieldToOthers();
-      onPause(count);
+      guard.check();
+      throwIfCancelled(signal);
+      onProgress?.({ step: "enqueue", fraction: 0.5 + count / index.records.size / 2 });
     }
     if (record.unreadable !== null) {
       failed.push({ id, error: `Its record cannot be read (${record.unreadable}), so it can only be deleted.` });

@@ -126,18 +126,13 @@ describe("editing a dead task through the workers", function () {
 
   it("refuses what has changed or gone since, and writes nothing", async () => {
     const { path, data, edit } = await opened();
-    const call = await changed(edit);
+    const wanted = { version: edit.version, call: await changed(edit), maskedNames: masked };
     appendFileSync(data, taskLine({ ...task, failedAt: task.failedAt + 1 }));
     const before = readFileSync(data);
-    assert.deepEqual(await service.checkEdit("store", "1-1-1", { version: edit.version, call, maskedNames: masked }), {
+    assert.deepEqual(await service.checkEdit("store", "1-1-1", wanted), {
       kind: "changedMeanwhile",
     });
-    const outcome = await service.retryEdited(
-      "store",
-      "1-1-1",
-      { version: edit.version, call, maskedNames: masked },
-      null,
-    );
+    const outcome = await service.retryEdited("store", "1-1-1", wanted, null);
     assert.deepEqual([outcome.retried, outcome.missing, outcome.texts, outcome.log], [[], [], null, null]);
     assert.match(outcome.failed[0]!.error, /^It has died anew since it was opened for editing/);
     assert.ok(readFileSync(data).equals(before));
@@ -145,15 +140,10 @@ describe("editing a dead task through the workers", function () {
 
     await service.delete("store", ["1-1-1"]);
     assert.deepEqual(await service.editableTask("store", "1-1-1", masked), { kind: "gone" });
-    assert.deepEqual(await service.checkEdit("store", "1-1-1", { version: edit.version, call, maskedNames: masked }), {
+    assert.deepEqual(await service.checkEdit("store", "1-1-1", wanted), {
       kind: "gone",
     });
-    const gone = await service.retryEdited(
-      "store",
-      "1-1-1",
-      { version: edit.version, call, maskedNames: masked },
-      null,
-    );
+    const gone = await service.retryEdited("store", "1-1-1", wanted, null);
     assert.deepEqual([gone.retried, gone.missing, gone.failed, gone.texts], [[], ["1-1-1"], [], null]);
   });
 
