@@ -240,22 +240,22 @@ describe("reading a failure in the detail pane", () => {
     ] as const) {
       await page.setViewportSize({ width: 1280, height: 800 });
       await show(row, heading);
-      // The side bar keeps its width, so that the pane has about 300 pixels where it is narrow.
-      for (const [theme, how, width] of [
-        ["dark", "wide", 1280],
-        ["light", "narrow", 660],
-        ["high contrast", "wide", 1280],
-        ["high contrast light", "narrow", 660],
-      ] as const) {
+      for (const theme of ["dark", "light", "high contrast", "high contrast light"] as const) {
         await workbench().setTheme(theme);
-        await page.setViewportSize({ width, height: 1000 });
-        await workbench().screenshot(`${name}-${theme.replaceAll(" ", "-")}-${how}`);
-        assert.deepEqual(await accessibilityViolations(workbench()), [], `${name}, ${theme}, ${how}`);
-        const frame = await webviewFrame(workbench());
-        const overflow = await frame.evaluate<number>(
-          "document.scrollingElement.scrollWidth - document.scrollingElement.clientWidth",
-        );
-        assert.equal(overflow, 0, `${name}, ${theme}, ${how}: nothing sticks out`);
+        // The side bar keeps its width, so that the pane has about 300 pixels where it is narrow.
+        for (const [how, width] of [
+          ["wide", 1280],
+          ["narrow", 660],
+        ] as const) {
+          await page.setViewportSize({ width, height: 1000 });
+          await workbench().screenshot(`${name}-${theme.replaceAll(" ", "-")}-${how}`);
+          assert.deepEqual(await accessibilityViolations(workbench()), [], `${name}, ${theme}, ${how}`);
+          const frame = await webviewFrame(workbench());
+          const overflow = await frame.evaluate<number>(
+            "document.scrollingElement.scrollWidth - document.scrollingElement.clientWidth",
+          );
+          assert.equal(overflow, 0, `${name}, ${theme}, ${how}: nothing sticks out`);
+        }
       }
     }
     await page.setViewportSize({ width: 1280, height: 800 });
